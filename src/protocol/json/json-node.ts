@@ -1,0 +1,113 @@
+/** `skipped` is a value that was checked but not built (see ParseJsonOptions.skip). */
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null' | 'skipped';
+
+const NO_NODES: readonly JsonNode[] = [];
+const NO_KEYS: readonly string[] = [];
+
+/**
+ * One value of a parsed JSON text, with the byte range it came from. Nothing is lost: `raw()` is the source itself, objects keep
+ * their members in order with duplicates, numbers keep their spelling. Reads follow the ecosystem: the last duplicate wins.
+ */
+export class JsonNode {
+  readonly bytes: Buffer;
+  readonly kind: JsonKind;
+  /** First byte of the value. */
+  readonly start: number;
+  /** One past the last byte of the value. */
+  readonly end: number;
+  /** A string that holds at least one backslash. */
+  readonly escaped: boolean;
+  /** Elements of an array; member values of an object, in order, in step with `keys`. */
+  readonly children: readonly JsonNode[];
+  /** Member names of an object, decoded, in order, duplicates included. */
+  readonly keys: readonly string[];
+
+  constructor(
+    bytes: Buffer,
+    kind: JsonKind,
+    start: number,
+    end: number,
+    escaped = false,
+    children: readonly JsonNode[] = NO_NODES,
+    keys: readonly string[] = NO_KEYS,
+  ) {
+    this.bytes = bytes;
+    this.kind = kind;
+    this.start = start;
+    this.end = end;
+    this.escaped = escaped;
+    this.children = children;
+    this.keys = keys;
+  }
+
+  /** The source bytes of this value (a view, not a copy). */
+  raw(): Buffer {
+    return this.bytes.subarray(this.start, this.end);
+  }
+
+  rawText(): string {
+    return this.bytes.toString('utf8', this.start, this.end);
+  }
+
+  /** The member of this name (the last one where it stands twice); undefined if there is none or this is no object. */
+  get(key: string): JsonNode | undefined {
+    const at = this.keys.lastIndexOf(key);
+    return at < 0 ? undefined : this.children[at];
+  }
+
+  /** Like {@link get}, with null read as absent. */
+  present(key: string): JsonNode | undefined {
+    const node = this.get(key);
+    return node === undefined || node.kind === 'null' ? undefined : node;
+  }
+
+  /** Distinct members in order of first appearance, each with its last value. */
+  *members(): IterableIterator<[key: string, value: JsonNode]> {
+    yield* new Map(this.keys.map((key, at) => [key, this.children[at] as JsonNode]));
+  }
+
+  /** Elements of an array; empty for everything else. */
+  elements(): readonly JsonNode[] {
+    return this.kind === 'array' ? this.children : NO_NODES;
+  }
+
+  isObject(): boolean {
+    return this.kind === 'object';
+  }
+
+  isArray(): boolean {
+    return this.kind === 'array';
+  }
+
+  isNull(): boolean {
+    return this.kind === 'null';
+  }
+
+  isString(): boolean {
+    return this.kind === 'string';
+  }
+
+  /** The decoded string (lone surrogates kept), or undefined if this is no string. */
+  string(): string | undefined {
+    if (this.kind !== 'string') return undefined;
+    if (this.escaped) return JSON.parse(this.bytes.toString('utf8', this.start, this.end)) as string;
+    return this.bytes.toString('utf8', this.start + 1, this.end - 1);
+  }
+
+  /** True or false for a boolean, else undefined. */
+  boolean(): boolean | undefined {
+    if (this.kind === 'true') return true;
+    if (this.kind === 'false') return false;
+    return undefined;
+  }
+
+  /** The nearest double of a number (may be Infinity for 1e400), else undefined. */
+  number(): number | undefined {
+    return this.kind === 'number' ? Number(this.bytes.toString('latin1', this.start, this.end)) : undefined;
+  }
+
+  /** A plain JavaScript value. Lossy (numbers as doubles, last duplicate): for reading, never for forwarding. */
+  value(): unknown {
+    return this.kind === 'skipped' ? undefined : JSON.parse(this.rawText());
+  }
+}

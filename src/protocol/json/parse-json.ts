@@ -1,0 +1,298 @@
+import { isUtf8 } from 'node:buffer';
+import { JsonNode } from './json-node.ts';
+
+/** Where and why a text is not JSON. `offset` is in bytes. */
+export interface JsonProblem {
+  readonly problem: string;
+  readonly offset: number;
+}
+
+export interface ParseJsonOptions {
+  /** Deepest nesting accepted; deeper input is a problem, not a stack overflow. */
+  readonly maxDepth?: number;
+  /** Object members of these names become nodes of kind `skipped`, whatever they hold: checked, but not built. */
+  readonly skip?: ReadonlySet<string>;
+}
+
+const DEFAULT_MAX_DEPTH = 512;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** 1 for the bytes that a string may hold as they are: everything but `"`, `\` and controls. */
+const PLAIN = new Uint8Array(256).fill(1, 0x20);
+PLAIN[QUOTE] = 0;
+PLAIN[BACKSLASH] = 0;
+
+class Malformed extends Error {
+  readonly offset: number;
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/**
+ * Parses one JSON text losslessly: the tree keeps byte ranges, so number spellings, key order, duplicate members and string
+ * escapes survive. Strict RFC 8259 (no NaN, no leading zeros, no trailing commas, no byte order mark), UTF-8 only.
+ */
+export function parseJson(bytes: Buffer, options: ParseJsonOptions = {}): JsonNode | JsonProblem {
+  if (!isUtf8(bytes)) return { problem: 'the text is not valid UTF-8', offset: 0 };
+  try {
+    return new Parser(bytes, options).parse();
+  } catch (error) {
+    if (error instanceof Malformed) return { problem: error.message, offset: error.offset };
+    throw error;
+  }
+}
+
+/** {@link parseJson} for a string. A string with a lone surrogate is no Unicode text and so no JSON. */
+export function parseJsonText(text: string, options: ParseJsonOptions = {}): JsonNode | JsonProblem {
+  if (!text.isWellFormed()) return { problem: 'the text holds a lone surrogate', offset: 0 };
+  return parseJson(Buffer.from(text), options);
+}
+
+export function isJsonProblem(value: JsonNode | JsonProblem): value is JsonProblem {
+  return !(value instanceof JsonNode);
+}
+
+class Parser {
+  private readonly bytes: Buffer;
+  private readonly maxDepth: number;
+  private readonly skip: ReadonlySet<string> | undefined;
+  private at = 0;
+  private escaped = false;
+
+  constructor(bytes: Buffer, options: ParseJsonOptions) {
+    this.bytes = bytes;
+    this.maxDepth = options.maxDepth ?? DEFAULT_MAX_DEPTH;
+    this.skip = options.skip;
+  }
+
+  parse(): JsonNode {
+    this.space();
+    const node = this.value(1);
+    this.space();
+    if (this.at !== this.bytes.length) this.fail('text after the end of the JSON value');
+    return node;
+  }
+
+  private value(depth: number): JsonNode {
+    const start = this.at;
+    const byte = this.bytes[start];
+    switch (byte) {
+      case 0x7b:
+        return this.object(depth);
+      case 0x5b:
+        return this.array(depth);
+      case QUOTE: {
+        this.string();
+        return new JsonNode(this.bytes, 'string', start, this.at, this.escaped);
+      }
+      case 0x74:
+        return this.literal('true', start);
+      case 0x66:
+        return this.literal('false', start);
+      case 0x6e:
+        return this.literal('null', start);
+      default:
+        this.number();
+        return new JsonNode(this.bytes, 'number', start, this.at);
+    }
+  }
+
+  private object(depth: number): JsonNode {
+    this.checkDepth(depth);
+    const start = this.at++;
+    const keys: string[] = [];
+    const children: JsonNode[] = [];
+    this.space();
+    if (this.bytes[this.at] === 0x7d) {
+      this.at++;
+      return new JsonNode(this.bytes, 'object', start, this.at, false, children, keys);
+    }
+    for (;;) {
+      if (this.bytes[this.at] !== QUOTE) this.fail('a member name in double quotes is expected');
+      const keyStart = this.at;
+      this.string();
+      const key = new JsonNode(this.bytes, 'string', keyStart, this.at, this.escaped).string() as string;
+      this.space();
+      if (this.bytes[this.at] !== 0x3a) this.fail('":" is expected after a member name');
+      this.at++;
+      this.space();
+      keys.push(key);
+      if (this.skip?.has(key)) {
+        const skippedFrom = this.at;
+        this.skipValue(depth + 1);
+        children.push(new JsonNode(this.bytes, 'skipped', skippedFrom, this.at));
+      } else {
+        children.push(this.value(depth + 1));
+      }
+      this.space();
+      const byte = this.bytes[this.at];
+      if (byte === 0x2c) {
+        this.at++;
+        this.space();
+        continue;
+      }
+      if (byte !== 0x7d) this.fail('"," or "}" is expected');
+      this.at++;
+      return new JsonNode(this.bytes, 'object', start, this.at, false, children, keys);
+    }
+  }
+
+  private array(depth: number): JsonNode {
+    this.checkDepth(depth);
+    const start = this.at++;
+    const children: JsonNode[] = [];
+    this.space();
+    if (this.bytes[this.at] === 0x5d) {
+      this.at++;
+      return new JsonNode(this.bytes, 'array', start, this.at, false, children);
+    }
+    for (;;) {
+      children.push(this.value(depth + 1));
+      this.space();
+      const byte = this.bytes[this.at];
+      if (byte === 0x2c) {
+        this.at++;
+        this.space();
+        continue;
+      }
+      if (byte !== 0x5d) this.fail('"," or "]" is expected');
+      this.at++;
+      return new JsonNode(this.bytes, 'array', start, this.at, false, children);
+    }
+  }
+
+  /** Checks one value and steps over it without building its nodes. */
+  private skipValue(depth: number): void {
+    const byte = this.bytes[this.at];
+    if (byte === QUOTE) this.string();
+    else if (byte === 0x74) this.word('true');
+    else if (byte === 0x66) this.word('false');
+    else if (byte === 0x6e) this.word('null');
+    else if (byte !== 0x7b && byte !== 0x5b) this.number();
+    else this.skipContainer(byte, depth);
+  }
+
+  private skipContainer(byte: number, depth: number): void {
+    this.checkDepth(depth);
+    const close = byte === 0x7b ? 0x7d : 0x5d;
+    this.at++;
+    this.space();
+    if (this.bytes[this.at] === close) {
+      this.at++;
+      return;
+    }
+    for (;;) {
+      if (close === 0x7d) {
+        if (this.bytes[this.at] !== QUOTE) this.fail('a member name in double quotes is expected');
+        this.string();
+        this.space();
+        if (this.bytes[this.at] !== 0x3a) this.fail('":" is expected after a member name');
+        this.at++;
+        this.space();
+      }
+      this.skipValue(depth + 1);
+      this.space();
+      const next = this.bytes[this.at];
+      if (next !== 0x2c && next !== close) this.fail('"," or the closing bracket is expected');
+      this.at++;
+      if (next === close) return;
+      this.space();
+    }
+  }
+
+  /** Steps over a string; leaves in `escaped` whether it holds a backslash. */
+  private string(): void {
+    const bytes = this.bytes;
+    let at = this.at + 1;
+    this.escaped = false;
+    for (;;) {
+      let byte = bytes[at];
+      while (byte !== undefined && PLAIN[byte] === 1) byte = bytes[++at];
+      if (byte === QUOTE) {
+        this.at = at + 1;
+        return;
+      }
+      if (byte === undefined) this.fail('a string is not closed', at);
+      if (byte !== BACKSLASH) this.fail('a control character in a string must be escaped', at);
+      this.escaped = true;
+      switch (bytes[at + 1]) {
+        case 0x75: {
+          for (let digit = at + 2; digit < at + 6; digit++)
+            if (!isHex(bytes[digit])) this.fail('a \\u escape needs four hex digits', at);
+          at += 6;
+          break;
+        }
+        case QUOTE:
+        case BACKSLASH:
+        case 0x2f:
+        case 0x62:
+        case 0x66:
+        case 0x6e:
+        case 0x72:
+        case 0x74:
+          at += 2;
+          break;
+        default:
+          this.fail('unknown escape in a string', at);
+      }
+    }
+  }
+
+  private number(): void {
+    const bytes = this.bytes;
+    const start = this.at;
+    let at = start;
+    if (bytes[at] === 0x2d) at++;
+    if (bytes[at] === 0x30) at++;
+    else if (isDigit(bytes[at])) while (isDigit(bytes[at])) at++;
+    else this.fail(start >= bytes.length ? 'the text ends where a value is expected' : 'a value is expected', start);
+    if (bytes[at] === 0x2e) {
+      at++;
+      if (!isDigit(bytes[at])) this.fail('a digit is expected after "."', at);
+      while (isDigit(bytes[at])) at++;
+    }
+    if (bytes[at] === 0x65 || bytes[at] === 0x45) {
+      at++;
+      if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++;
+      if (!isDigit(bytes[at])) this.fail('a digit is expected in the exponent', at);
+      while (isDigit(bytes[at])) at++;
+    }
+    this.at = at;
+  }
+
+  private literal(word: 'true' | 'false' | 'null', start: number): JsonNode {
+    this.word(word);
+    return new JsonNode(this.bytes, word, start, this.at);
+  }
+
+  private word(word: string): void {
+    for (let i = 0; i < word.length; i++)
+      if (this.bytes[this.at + i] !== word.charCodeAt(i)) this.fail('a value is expected');
+    this.at += word.length;
+  }
+
+  private space(): void {
+    const bytes = this.bytes;
+    let byte = bytes[this.at];
+    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = bytes[++this.at];
+  }
+
+  private checkDepth(depth: number): void {
+    if (depth > this.maxDepth) this.fail(`the text is nested deeper than ${this.maxDepth} levels`);
+  }
+
+  private fail(message: string, offset = this.at): never {
+    throw new Malformed(message, offset);
+  }
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+function isHex(byte: number | undefined): boolean {
+  return byte !== undefined && (isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66));
+}
