@@ -175,3 +175,22 @@ export interface RenderedReply {
   /** First string among `stop_reason`, first choice's `finish_reason`, `incomplete_details.reason` of the reply as served. */
   readonly finishReason: string | null;
 }
+
+/** What rendering needs beside the request and the answer. All of it is known again to a re-send, so that it gets the same ids. */
+export interface ReplyOptions {
+  /** Item ids are made from it, so the same call always renders the same bytes. */
+  readonly callId: string;
+  readonly captured: boolean;
+  readonly chatReasoningKey: 'reasoning' | 'reasoning_content' | 'both';
+  readonly hideReasoning: boolean;
+}
+
+/** The pair of conversions of one dialect, and its streams. Pure; each lives in its own folder. */
+export interface DialectConverter {
+  /** Agent's request to the upstream Chat body's parts, or a refusal that names the field. `body` is any JSON value. */
+  convert(body: JsonNode, options: ConversionOptions): ConvertedRequest | RequestRefusal;
+  /** The engine's answer as a complete object of the dialect. */
+  render(request: ConvertedRequest, answer: EngineAnswer, options: ReplyOptions): RenderedReply;
+  /** All bytes of the event stream that carries the same reply, from the first event to the last. */
+  stream(request: ConvertedRequest, answer: EngineAnswer, reply: RenderedReply, options: ReplyOptions): Buffer;
+}
