@@ -27,6 +27,9 @@ export interface Ledger {
    */
   admit(request: AdmitRequest): Promise<AdmitOutcome>;
 
+  /** The candidate search of {@link admit} alone, for measuring (section 9): records nothing, answers on a closed attempt too. */
+  propose(request: ProposeRequest): Promise<ProposeOutcome>;
+
   /**
    * Records the CallRecord of an admitted call, durable before the promise resolves. Clears `pending`, also when a failure row exists, also after close.
    * The same record again is `already_committed`; another one for the same call is `conflict` and changes nothing.
@@ -95,6 +98,12 @@ export interface AdmitRequest {
   readonly maxCalls: number;
   readonly resend: ResendKey | null;
 }
+
+export type ProposeRequest = Pick<AdmitRequest, 'attempt' | 'boundary' | 'namedParent' | 'onAmbiguous'>;
+
+export type ProposeOutcome =
+  | { readonly kind: 'proposed'; readonly candidate: Candidate | null }
+  | { readonly kind: 'refused'; readonly code: 'attempt_retired' | 'unknown_parent' | 'ambiguous_candidate' };
 
 /** Summary of the request's items up to the boundary, and what settles an ambiguity. All digests are hex. */
 export interface Boundary {
