@@ -1,0 +1,251 @@
+import { z } from 'zod';
+
+/**
+ * Every key of the configuration: its type, its default, its meaning. The one place that knows them; `serve --help`, the README's table and the chart's
+ * values schema are made from it (config/describe.ts). Units stand in names: `_s` seconds, `_ms` milliseconds, `_bytes` bytes.
+ */
+
+const MIB = 1024 * 1024;
+const port = z.int().min(0).max(65_535);
+const seconds = z.number().min(0);
+
+/** How a key differs from the pattern `section.key` → `GYM_PROXY_SECTION_KEY`. */
+export interface KeyMeta extends Record<string, unknown> {
+  readonly description: string;
+  /** Environment variable without `GYM_PROXY_`. */
+  readonly env?: string;
+  /** Never printed or logged; also read from the file that `<variable>_FILE` names. */
+  readonly secret?: boolean;
+  /** A plain comma-separated list is accepted in the environment and in flags. */
+  readonly list?: boolean;
+}
+
+function key<T extends z.ZodType>(schema: T, description: string, meta: Omit<KeyMeta, 'description'> = {}): T {
+  return schema.meta({ description, ...meta });
+}
+
+const workerUrl = z
+  .string()
+  .regex(/^https?:\/\//, 'expected an http:// or https:// URL')
+  .transform((url) => url.replace(/\/+$/, '').replace(/\/v1$/, ''));
+
+const ledgerUrl = z
+  .string()
+  .regex(
+    /^(sqlite:.+|rediss?:\/\/.+|rediss?\+(sentinel|cluster):\/\/.+)$/,
+    'expected sqlite:PATH, redis://, rediss://, redis+sentinel://h:p,h:p/master or redis+cluster://h:p,h:p',
+  );
+
+const sourceMatch = z.strictObject({
+  name: z.string().min(1),
+  exact: z.string().min(1),
+  empty_tool_content: z.string().min(1),
+});
+
+export const configSchema = z.strictObject({
+  server: z
+    .strictObject({
+      host: key(z.string().min(1).default('127.0.0.1'), 'address that the agents connect to', { env: 'HOST' }),
+      port: key(port.default(8080), "the agents' port; 0 takes a free one", { env: 'PORT' }),
+    })
+    .prefault({}),
+  control: z
+    .strictObject({
+      port: key(port.nullable().default(null), "port of trainer and operators; null: the agents' port"),
+      host: key(z.string().min(1).nullable().default(null), 'address of the control port; null: that of the agents'),
+      token: key(
+        z.string().min(16, 'a control token needs at least 16 characters').nullable().default(null),
+        'bearer token of trainer and operators; `serve` refuses to start without one',
+        { secret: true },
+      ),
+    })
+    .prefault({}),
+  workers: key(
+    z.array(workerUrl).min(1).default(['http://127.0.0.1:8000']),
+    'base URLs of the inference workers, with or without /v1',
+    { list: true },
+  ),
+  ledger: z
+    .strictObject({
+      url: key(
+        ledgerUrl.default('sqlite:./data/ledger.db'),
+        'sqlite:PATH, redis://, rediss://, redis+sentinel://h:p,h:p/master, redis+cluster://h:p,h:p',
+      ),
+      lease_s: key(
+        seconds.min(1).default(15),
+        'a replica whose lease is older is dead; its calls get their failure row',
+      ),
+      abandoned_after_s: key(
+        seconds.min(60).nullable().default(null),
+        'forget attempts without activity for so long (never with calls in flight); null: never',
+      ),
+      commit_retry_s: key(
+        seconds.default(60),
+        'how long a finished call keeps trying to record itself while the ledger is away',
+      ),
+      wait_replicas: key(
+        z.int().min(0).default(0),
+        'Redis: replicas that must acknowledge a write (WAIT) before it counts',
+      ),
+      wait_ms: key(z.int().min(1).default(1000), 'Redis: how long WAIT may take'),
+      require_appendfsync: key(
+        z.boolean().default(false),
+        'Redis: refuse to start unless appendonly is on with appendfsync always',
+      ),
+    })
+    .prefault({}),
+  capture: z
+    .strictObject({
+      schema_version: key(
+        z.union([z.literal(2), z.literal(3)]).default(3),
+        '3: the proxy proposes, the worker decides; 2: what the published package speaks',
+      ),
+      owner_key: key(
+        z.enum(['capture_key', 'rollout_id']).nullable().default(null),
+        'name of the owner on the wire; null: capture_key under schema 3, rollout_id under schema 2',
+      ),
+      source_match: key(
+        sourceMatch
+          .nullable()
+          .default({ name: 'source_match', exact: 'exact', empty_tool_content: 'empty_tool_content' }),
+        'name and values of the statement how a candidate matched; null leaves it out, for workers that predate it',
+      ),
+      after_failure: key(
+        z.enum(['serve', 'refuse']).default('serve'),
+        'further calls of an attempt that has a failure row: served and recorded, or 400 attempt_incomplete',
+      ),
+    })
+    .prefault({}),
+  worker: z
+    .strictObject({
+      kind: key(z.enum(['vllm', 'megatron']).default('vllm'), 'where the admission stands in the upstream body'),
+      api_key: key(z.string().min(1).nullable().default(null), 'bearer key for the workers', { secret: true }),
+      api_keys: key(
+        z.record(z.string(), z.string()).default({}),
+        'bearer keys of single workers, by base URL; they win over worker.api_key',
+        { secret: true },
+      ),
+      call_id_limit: key(
+        z.int().min(16).nullable().default(null),
+        'longest tool-call id that the engine takes; longer ones are shortened on the wire only',
+      ),
+      reasoning_key: key(
+        z.enum(['reasoning', 'reasoning_content', 'both']).default('reasoning'),
+        'name under which reasoning of earlier turns goes to the engine',
+      ),
+      connect_s: key(seconds.min(0.01).default(5), 'time to connect to a worker'),
+      health_s: key(seconds.min(0.1).default(5), 'time between two looks at a worker that failed'),
+    })
+    .prefault({}),
+  model: z
+    .strictObject({
+      override: key(
+        z.string().min(1).nullable().default(null),
+        'model name that goes to the workers whatever the agent asks for',
+      ),
+      aliases: key(z.record(z.string(), z.string()).default({}), "names that agents use, each with the workers' name"),
+    })
+    .prefault({}),
+  sampling: z
+    .strictObject({
+      override: key(
+        z.record(z.string(), z.json()).default({}),
+        "upstream fields that are set on every call, over the agent's: temperature, top_p, seed, ...",
+      ),
+    })
+    .prefault({}),
+  replies: z
+    .strictObject({
+      keep_bytes: key(
+        z
+          .int()
+          .min(0)
+          .default(64 * MIB),
+        'finished replies kept for re-sends, in bytes',
+      ),
+      keep_s: key(seconds.default(900), 'and for how long'),
+    })
+    .prefault({}),
+  lineage: z
+    .strictObject({
+      ambiguous: key(
+        z.enum(['refuse', 'root']).default('refuse'),
+        'several calls match and nothing tells them apart: 400 ambiguous_candidate, or a root that says so',
+      ),
+      reasoning: key(
+        z.enum(['required', 'optional', 'hidden']).default('required'),
+        'a turn echoed without its reasoning: a rewrite, or accepted; hidden: no reasoning is served at all',
+      ),
+    })
+    .prefault({}),
+  reasoning: z
+    .strictObject({
+      chat_key: key(
+        z.enum(['reasoning', 'reasoning_content', 'both']).default('reasoning'),
+        'name under which Chat replies carry reasoning',
+      ),
+      encrypted: key(
+        z.enum(['on_include', 'always']).default('on_include'),
+        'when Responses carry encrypted_content: as `include` asks, or always',
+      ),
+    })
+    .prefault({}),
+  requests: z
+    .strictObject({
+      chat_template: key(
+        z.enum(['refuse', 'allow']).default('refuse'),
+        "an agent's own chat_template: 400, or passed on",
+      ),
+    })
+    .prefault({}),
+  agents: z
+    .strictObject({
+      key_secret: key(
+        z.string().min(16, 'a key secret needs at least 16 characters').nullable().default(null),
+        'secret from which per-attempt agent keys are made; null: agents need no key',
+        { env: 'AGENT_KEY_SECRET', secret: true },
+      ),
+    })
+    .prefault({}),
+  deadlines: z
+    .strictObject({
+      call_s: key(seconds.min(0.05).default(3600), 'longest time that an agent waits for one call'),
+      drain_s: key(seconds.default(60), 'a proxy that is told to stop gives its calls so long to finish'),
+    })
+    .prefault({}),
+  sse: z
+    .strictObject({
+      keepalive_s: key(seconds.min(0.02).default(15), 'time between comment lines while an answer is awaited'),
+      grace_s: key(seconds.default(10), 'until then errors of a stream are real HTTP statuses'),
+    })
+    .prefault({}),
+  limits: z
+    .strictObject({
+      body_bytes: key(
+        z
+          .int()
+          .min(1024)
+          .default(64 * MIB),
+        'largest request body, before and after decompression: 413',
+      ),
+      calls_per_attempt: key(z.int().min(1).default(100_000), 'most captured calls of one attempt: 400'),
+      concurrent_calls: key(z.int().min(1).default(4096), 'most calls in flight in this process: 429'),
+      json_depth: key(z.int().min(16).max(2048).default(512), 'deepest nesting of a request body: 400'),
+    })
+    .prefault({}),
+  log: z
+    .strictObject({
+      level: key(
+        z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+        'lowest level that is logged',
+      ),
+    })
+    .prefault({}),
+});
+
+export type Config = z.output<typeof configSchema>;
+
+/** The owner's name on the wire (protocol sections 4 and 13). */
+export function ownerKeyOf(config: Config): 'capture_key' | 'rollout_id' {
+  return config.capture.owner_key ?? (config.capture.schema_version === 3 ? 'capture_key' : 'rollout_id');
+}
