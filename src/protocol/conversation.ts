@@ -91,6 +91,8 @@ export interface ConvertedRequest {
   readonly envelope: string | null;
   /** Names of members that were dropped because an agent must not say them (section 2, strip list); one entry per member. */
   readonly stripped: readonly string[];
+  /** Top-level names that stand in no list of the dialect (`unknownNames`): not sent up, but told to the log. */
+  readonly ignored: readonly string[];
   /** What the reply repeats or depends on, private to the dialect's own renderer. */
   readonly replyContext: ReplyContext;
 }

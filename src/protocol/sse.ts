@@ -1,0 +1,57 @@
+/** Writing server-sent events. Every dialect's stream is rendered in full before its first byte is sent. */
+
+/** The last frame of a Chat stream. */
+export const SSE_DONE = 'data: [DONE]\n\n';
+
+/** Inside JSON these can only stand in strings; some clients split lines at them although the format does not. */
+const SOFT_LINE_BREAKS = /[\u0085\u2028\u2029]/g;
+/** Inside JSON a raw line break is white space between tokens. */
+const HARD_LINE_BREAKS = /[\r\n]/g;
+
+/**
+ * One frame: `event: <name>` (where given) and one `data:` line. `json` is JSON text; its line breaks become spaces, and the characters that
+ * some clients take for line breaks become escapes, so the value is unchanged.
+ */
+export function sseFrame(json: string, event: string | null = null): string {
+  let data = json;
+  if (data.includes('\n') || data.includes('\r')) data = data.replace(HARD_LINE_BREAKS, ' ');
+  data = data.replace(SOFT_LINE_BREAKS, escaped);
+  return event === null ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
+}
+
+function escaped(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+const MIN_PIECE = 64;
+const MAX_PIECES = 256;
+
+/** UTF-16 units per delta for a text of this length: short enough to look like a stream, long enough for a text of megabytes. */
+export function pieceSize(length: number): number {
+  return Math.max(MIN_PIECE, Math.ceil(length / MAX_PIECES));
+}
+
+/**
+ * Cuts a text into pieces of at most `size` UTF-16 units (at least 2; one more never, one less where a pair would be cut). A cut never falls
+ * between the two surrogates of a pair; a lone surrogate survives as a JSON escape. The pieces joined are the text; an empty text has none.
+ */
+export function pieces(text: string, size: number = pieceSize(text.length)): string[] {
+  const step = Math.max(2, Math.floor(size));
+  const out: string[] = [];
+  let start = 0;
+  while (start < text.length) {
+    let end = Math.min(start + step, text.length);
+    if (end < text.length && isHigh(text.charCodeAt(end - 1)) && isLow(text.charCodeAt(end))) end--;
+    out.push(text.slice(start, end));
+    start = end;
+  }
+  return out;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
