@@ -1,0 +1,32 @@
+# Any image with Node 24 or later works, for example one of your own registry:
+#   docker build --build-arg NODE_IMAGE=registry.example/node:24 --tag gym-model-proxy .
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The optional packages bring a Node; this image has its own.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production \
+    GYM_PROXY_HOST=0.0.0.0 \
+    GYM_PROXY_LEDGER_URL=sqlite:/data/ledger.db
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json LICENSE ./
+COPY bin ./bin
+COPY config ./config
+COPY routes ./routes
+COPY src ./src
+COPY scripts/healthcheck.mjs ./scripts/healthcheck.mjs
+# A number, so that Kubernetes can see that it is not root; the user needs no name and no home.
+RUN mkdir --parents /data && chown 10001:10001 /data \
+    && ln --symbolic /app/bin/gym-model-proxy.mjs /usr/local/bin/gym-model-proxy
+USER 10001:10001
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
+    CMD ["node", "/app/scripts/healthcheck.mjs"]
+ENTRYPOINT ["node", "/app/bin/gym-model-proxy.mjs"]
+CMD ["serve"]
