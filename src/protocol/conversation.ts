@@ -152,6 +152,8 @@ export interface EngineAnswer {
   readonly toolCalls: readonly EngineToolCall[];
   /** `stop`, `length`, `tool_calls`, `content_filter`, `abort`, or another word of the engine's. Null was settled (C90). */
   readonly finishReason: string;
+  /** The stop string that ended the answer, where the engine names one (vLLM's `stop_reason`; a number there is a token and left out). */
+  readonly stopSequence?: string | undefined;
   readonly usage: EngineUsage | null;
 }
 

@@ -56,6 +56,7 @@ function readAnswer(body: JsonNode, callId: string): EngineAnswer {
   const { text, refusal: refusedPart } = readContent(message);
   const toolCalls = readToolCalls(message, callId);
   const refusal = optionalText(message, 'refusal') ?? refusedPart;
+  const stopSequence = choice.get('stop_reason')?.string();
   return {
     id,
     model: body.get('model')?.string() ?? '',
@@ -65,6 +66,7 @@ function readAnswer(body: JsonNode, callId: string): EngineAnswer {
     refusal: refusal === '' ? null : refusal,
     toolCalls,
     finishReason: readFinishReason(choice, toolCalls),
+    ...(stopSequence === undefined ? {} : { stopSequence }),
     usage: readUsage(body.present('usage')),
   };
 }
