@@ -5,6 +5,8 @@ import { JsonNode } from './json-node.ts';
 export interface JsonProblem {
   readonly problem: string;
   readonly offset: number;
+  /** The text may be JSON, but is nested deeper than the limit. */
+  readonly tooDeep: boolean;
 }
 
 export interface ParseJsonOptions {
@@ -12,6 +14,11 @@ export interface ParseJsonOptions {
   readonly maxDepth?: number;
   /** Object members of these names become nodes of kind `skipped`, whatever they hold: checked, but not built. */
   readonly skip?: ReadonlySet<string>;
+  /**
+   * Accept the words `NaN`, `Infinity` and `-Infinity` as numbers, as Python's parser does (protocol section 8). Such nodes read as
+   * these doubles; `value()` of a tree that holds one throws.
+   */
+  readonly allowNonFinite?: boolean;
 }
 
 const DEFAULT_MAX_DEPTH = 512;
@@ -25,9 +32,11 @@ PLAIN[BACKSLASH] = 0;
 
 class Malformed extends Error {
   readonly offset: number;
-  constructor(message: string, offset: number) {
+  readonly tooDeep: boolean;
+  constructor(message: string, offset: number, tooDeep: boolean) {
     super(message);
     this.offset = offset;
+    this.tooDeep = tooDeep;
   }
 }
 
@@ -36,18 +45,18 @@ class Malformed extends Error {
  * escapes survive. Strict RFC 8259 (no NaN, no leading zeros, no trailing commas, no byte order mark), UTF-8 only.
  */
 export function parseJson(bytes: Buffer, options: ParseJsonOptions = {}): JsonNode | JsonProblem {
-  if (!isUtf8(bytes)) return { problem: 'the text is not valid UTF-8', offset: 0 };
+  if (!isUtf8(bytes)) return { problem: 'the text is not valid UTF-8', offset: 0, tooDeep: false };
   try {
     return new Parser(bytes, options).parse();
   } catch (error) {
-    if (error instanceof Malformed) return { problem: error.message, offset: error.offset };
+    if (error instanceof Malformed) return { problem: error.message, offset: error.offset, tooDeep: error.tooDeep };
     throw error;
   }
 }
 
 /** {@link parseJson} for a string. A string with a lone surrogate is no Unicode text and so no JSON. */
 export function parseJsonText(text: string, options: ParseJsonOptions = {}): JsonNode | JsonProblem {
-  if (!text.isWellFormed()) return { problem: 'the text holds a lone surrogate', offset: 0 };
+  if (!text.isWellFormed()) return { problem: 'the text holds a lone surrogate', offset: 0, tooDeep: false };
   return parseJson(Buffer.from(text), options);
 }
 
@@ -59,6 +68,7 @@ class Parser {
   private readonly bytes: Buffer;
   private readonly maxDepth: number;
   private readonly skip: ReadonlySet<string> | undefined;
+  private readonly allowNonFinite: boolean;
   private at = 0;
   private escaped = false;
 
@@ -66,6 +76,7 @@ class Parser {
     this.bytes = bytes;
     this.maxDepth = options.maxDepth ?? DEFAULT_MAX_DEPTH;
     this.skip = options.skip;
+    this.allowNonFinite = options.allowNonFinite ?? false;
   }
 
   parse(): JsonNode {
@@ -245,6 +256,7 @@ class Parser {
     const bytes = this.bytes;
     const start = this.at;
     let at = start;
+    if (this.allowNonFinite && this.nonFinite()) return;
     if (bytes[at] === 0x2d) at++;
     if (bytes[at] === 0x30) at++;
     else if (isDigit(bytes[at])) while (isDigit(bytes[at])) at++;
@@ -261,6 +273,21 @@ class Parser {
       while (isDigit(bytes[at])) at++;
     }
     this.at = at;
+  }
+
+  /** Steps over a word for a number that JSON does not have, if one stands here. */
+  private nonFinite(): boolean {
+    const bytes = this.bytes;
+    const start = this.at;
+    const first = bytes[start] === 0x2d ? bytes[start + 1] : bytes[start];
+    if (first === 0x49) {
+      this.at = bytes[start] === 0x2d ? start + 1 : start;
+      this.word('Infinity');
+      return true;
+    }
+    if (bytes[start] !== 0x4e) return false;
+    this.word('NaN');
+    return true;
   }
 
   private literal(word: 'true' | 'false' | 'null', start: number): JsonNode {
@@ -281,11 +308,11 @@ class Parser {
   }
 
   private checkDepth(depth: number): void {
-    if (depth > this.maxDepth) this.fail(`the text is nested deeper than ${this.maxDepth} levels`);
+    if (depth > this.maxDepth) this.fail(`the text is nested deeper than ${this.maxDepth} levels`, this.at, true);
   }
 
-  private fail(message: string, offset = this.at): never {
-    throw new Malformed(message, offset);
+  private fail(message: string, offset = this.at, tooDeep = false): never {
+    throw new Malformed(message, offset, tooDeep);
   }
 }
 

@@ -1,0 +1,104 @@
+/** Deepest value that is compared by value; deeper ones are compared as the text they are. */
+const MAX_DEPTH = 512;
+
+/**
+ * The form in which tool-call arguments are compared (protocol section 3): by JSON value as a JavaScript client would write it back - keys
+ * sorted, last duplicate wins, numbers as doubles in JavaScript's spelling, -0 as 0. The empty string is `{}`. What is not JSON is the exact
+ * text, marked so that it can never equal a JSON value; so is a number beyond the doubles. Never an error; always well-formed Unicode.
+ */
+export function canonicalArguments(text: string): string {
+  return text === '' ? '{}' : equalityForm(text);
+}
+
+/**
+ * {@link canonicalArguments} for any JSON text. `keep` decides which members count, by name, value and depth of their object (0 is the
+ * value itself).
+ */
+export function equalityForm(text: string, keep?: KeepMember): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return exactText(text);
+  }
+  const writer = new EqualityWriter(keep);
+  let form = writer.write(value, 0);
+  if (writer.beyondDouble) form = writer.write(parseKeepingSpellings(text), 0);
+  return writer.tooDeep ? exactText(text) : form;
+}
+
+export type KeepMember = (key: string, value: unknown, depth: number) => boolean;
+
+/** `!` begins no JSON value. */
+function exactText(text: string): string {
+  return `!${JSON.stringify(text)}`;
+}
+
+/** A number beyond the doubles, with its own spelling: it equals nothing but itself. */
+class BeyondDouble {
+  readonly token: string;
+  constructor(token: string) {
+    this.token = token;
+  }
+}
+
+class EqualityWriter {
+  beyondDouble = false;
+  tooDeep = false;
+  private readonly keep: KeepMember | undefined;
+
+  constructor(keep: KeepMember | undefined) {
+    this.keep = keep;
+  }
+
+  write(value: unknown, depth: number): string {
+    switch (typeof value) {
+      case 'string':
+        return JSON.stringify(value);
+      case 'number':
+        if (!Number.isFinite(value)) this.beyondDouble = true;
+        return String(value);
+      case 'boolean':
+        return value ? 'true' : 'false';
+    }
+    if (value === null) return 'null';
+    if (value instanceof BeyondDouble) return `!${value.token}`;
+    if (depth >= MAX_DEPTH) {
+      this.tooDeep = true;
+      return '';
+    }
+    if (Array.isArray(value)) return this.list(value, depth);
+    return this.object(value as Record<string, unknown>, depth);
+  }
+
+  private list(elements: readonly unknown[], depth: number): string {
+    let out = '[';
+    for (let at = 0; at < elements.length; at++) {
+      if (at > 0) out += ',';
+      out += this.write(elements[at], depth + 1);
+    }
+    return `${out}]`;
+  }
+
+  private object(members: Record<string, unknown>, depth: number): string {
+    let out = '';
+    for (const key of Object.keys(members).sort()) {
+      const value = members[key];
+      if (this.keep !== undefined && !this.keep(key, value, depth)) continue;
+      out += `${out === '' ? '' : ','}${JSON.stringify(key)}:${this.write(value, depth + 1)}`;
+    }
+    return `{${out}}`;
+  }
+}
+
+type ParseWithSource = (
+  text: string,
+  reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+) => unknown;
+
+function parseKeepingSpellings(text: string): unknown {
+  const parse = JSON.parse as ParseWithSource;
+  return parse(text, (_key, value, context) =>
+    typeof value === 'number' && !Number.isFinite(value) ? new BeyondDouble(context.source ?? '') : value,
+  );
+}

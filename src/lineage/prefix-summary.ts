@@ -1,0 +1,91 @@
+import { createHash, type Hash } from 'node:crypto';
+import { REPLAY_DOMAIN } from './digest.ts';
+import type { EvidenceItem, PrefixSummary } from './types.ts';
+
+const HEAD = `${REPLAY_DOMAIN}{"items":[`;
+const TAIL = '],"normalization_version":1}';
+
+/**
+ * Summaries of growing prefixes of a history in one pass (protocol section 3, byte-exact): the digest of
+ * `{"items":[[role,digest],...],"normalization_version":1}`, and the same with second digests where items have one. Until an item has one
+ * both are the same, and only one hash runs.
+ */
+export class PrefixSummarizer {
+  private itemCount = 0;
+  private exact: RunningText;
+  /** Null until an item has a second digest of its own. */
+  private second: RunningText | null = null;
+
+  constructor() {
+    this.exact = new RunningText(HEAD);
+  }
+
+  push(item: EvidenceItem): void {
+    const separator = this.itemCount === 0 ? '' : ',';
+    const { digest, emptyToolContentDigest } = item;
+    const other = emptyToolContentDigest !== null && emptyToolContentDigest !== digest;
+    if (other && this.second === null) this.second = this.exact.fork();
+    const head = `${separator}["${item.role}","`;
+    this.exact.append(`${head}${digest}"]`);
+    this.second?.append(`${head}${emptyToolContentDigest ?? digest}"]`);
+    this.itemCount++;
+  }
+
+  /** Summary of the items pushed so far. More may be pushed afterwards. */
+  summary(): PrefixSummary {
+    const sourceDigest = this.exact.digest(TAIL);
+    return {
+      itemCount: this.itemCount,
+      sourceDigest,
+      emptyToolContentDigest: this.second === null ? sourceDigest : this.second.digest(TAIL),
+    };
+  }
+
+  /** An independent summarizer with the same items so far. */
+  fork(): PrefixSummarizer {
+    const copy = new PrefixSummarizer();
+    copy.itemCount = this.itemCount;
+    copy.exact = this.exact.fork();
+    copy.second = this.second?.fork() ?? null;
+    return copy;
+  }
+}
+
+/** Summary of all of `items`. */
+export function prefixSummary(items: Iterable<EvidenceItem>): PrefixSummary {
+  const summarizer = new PrefixSummarizer();
+  for (const item of items) summarizer.push(item);
+  return summarizer.summary();
+}
+
+/** A running SHA-256 over ASCII text. Text is gathered, since each update of the hash costs more than the bytes in it. */
+class RunningText {
+  private hash: Hash | null = null;
+  private pending: string;
+
+  constructor(text: string) {
+    this.pending = text;
+  }
+
+  append(text: string): void {
+    this.pending += text;
+  }
+
+  /** Hex digest of everything so far and `tail`; nothing changes. */
+  digest(tail: string): string {
+    return this.flushed().copy().update(tail, 'latin1').digest('hex');
+  }
+
+  fork(): RunningText {
+    const copy = new RunningText('');
+    copy.hash = this.flushed().copy();
+    return copy;
+  }
+
+  private flushed(): Hash {
+    this.hash ??= createHash('sha256');
+    if (this.pending !== '') this.hash.update(this.pending, 'latin1');
+    this.pending = '';
+    return this.hash;
+  }
+}
