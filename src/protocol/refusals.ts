@@ -64,6 +64,8 @@ export function sharedRefusal(body: JsonNode, scope: RefusalScope): RequestRefus
   if (background !== null && typeof background !== 'boolean') return background;
   if (background === true) return unsupported('background', 'not supported: answers are not stored');
 
+  const sampling = engineRefusal(body);
+  if (sampling !== null) return sampling;
   if (body.present('chat_template') !== undefined && !scope.allowChatTemplate)
     return unsupported(
       'chat_template',
@@ -76,6 +78,16 @@ export function sharedRefusal(body: JsonNode, scope: RefusalScope): RequestRefus
       ? wrongType('n', 'a number', n)
       : unsupported('n', scope.captured ? 'only 1 is supported while calls are captured' : 'only 1 is supported');
   return scope.captured ? capturedRefusal(body) : null;
+}
+
+/** What an engine could do, but this proxy never lets it. */
+function engineRefusal(body: JsonNode): RequestRefusal | null {
+  const bestOf = body.present('best_of');
+  if (bestOf !== undefined && bestOf.number() !== 1) return unsupported('best_of', 'only 1 is supported');
+  const processors = body.present('logits_processors');
+  if (processors !== undefined && !(processors.isArray() && processors.elements().length === 0))
+    return unsupported('logits_processors', 'not accepted from agents: it names code that the engine would run');
+  return null;
 }
 
 function capturedRefusal(body: JsonNode): RequestRefusal | null {
@@ -94,6 +106,9 @@ function capturedRefusal(body: JsonNode): RequestRefusal | null {
   const addPrompt = flag(body, 'add_generation_prompt');
   if (addPrompt !== null && typeof addPrompt !== 'boolean') return addPrompt;
   if (addPrompt === false) return unsupported('add_generation_prompt', `false ${why}`);
+  const echo = flag(body, 'echo');
+  if (echo !== null && typeof echo !== 'boolean') return echo;
+  if (echo === true) return unsupported('echo', `true ${why}`);
   return logprobsRefusal(body, why);
 }
 

@@ -1,0 +1,132 @@
+import { type ClientTool, isRefusal, type RequestRefusal } from '../conversation.ts';
+import { customGrammar, customToolFunction } from '../custom-tool.ts';
+import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
+import type { JsonNode } from '../json/json-node.ts';
+import { invalid, unsupported, wrongType } from '../refusals.ts';
+import { hasExactly } from './read-content.ts';
+
+/** `tools` and `tool_choice` of a Chat request for an engine that knows functions only. Schemas go up byte for byte. */
+export interface ConvertedTools {
+  /** `tools` as JSON, null where there are none (engines refuse an empty list). */
+  readonly tools: JsonFragment | null;
+  /** `tool_choice` as JSON, null where none goes up. */
+  readonly choice: JsonFragment | null;
+  /** Custom tools by name, so that their calls come back as custom calls. */
+  readonly clientTools: ReadonlyMap<string, ClientTool>;
+}
+
+interface Tool {
+  readonly name: string;
+  readonly custom: boolean;
+  readonly json: JsonFragment;
+  readonly exact: boolean;
+}
+
+export function convertTools(body: JsonNode): ConvertedTools | RequestRefusal {
+  const list = body.present('tools');
+  if (list !== undefined && !list.isArray()) return wrongType('tools', 'an array', list);
+  const tools: Tool[] = [];
+  for (const [at, node] of (list?.elements() ?? []).entries()) {
+    const tool = readTool(node, `tools[${at}]`);
+    if (isRefusal(tool)) return tool;
+    tools.push(tool);
+  }
+  const chosen = readChoice(body.present('tool_choice'), tools);
+  if (isRefusal(chosen)) return chosen;
+  const { kept, choice } = chosen;
+  const untouched = kept.length === list?.elements().length && kept.every((tool) => tool.exact);
+  return {
+    tools: kept.length === 0 ? null : untouched && list !== undefined ? list.raw() : toolList(kept),
+    choice,
+    clientTools: new Map(
+      tools
+        .filter((tool) => tool.custom)
+        .map((tool) => [tool.name, { kind: 'custom', name: tool.name, namespace: null }]),
+    ),
+  };
+}
+
+function toolList(tools: readonly Tool[]): JsonFragment {
+  return joinFragments(['[', ...tools.flatMap((tool, at) => (at === 0 ? [tool.json] : [',', tool.json])), ']']);
+}
+
+function readTool(node: JsonNode, path: string): Tool | RequestRefusal {
+  if (!node.isObject()) return wrongType(path, 'an object', node);
+  const type = node.present('type')?.string() ?? 'function';
+  if (type === 'custom') return readCustomTool(node, path);
+  if (type !== 'function')
+    return unsupported(`${path}.type`, `tools of type ${JSON.stringify(type)} are not supported; declare functions`);
+  const body = node.present('function');
+  if (body === undefined && node.present('name') !== undefined) return readFlatTool(node, path);
+  if (body === undefined || !body.isObject()) return wrongType(`${path}.function`, 'an object', body);
+  const name = body.get('name')?.string();
+  if (name === undefined || name === '') return invalid(`${path}.function.name`, 'expected the name of the function');
+  const exact = hasExactly(node, 'type', 'function');
+  const json = exact ? node.raw() : joinFragments(['{"type":"function","function":', body.raw(), '}']);
+  return { name, custom: false, json, exact };
+}
+
+/** A function as the Responses dialect declares it. */
+function readFlatTool(node: JsonNode, path: string): Tool | RequestRefusal {
+  const name = node.get('name')?.string();
+  if (name === undefined || name === '') return invalid(`${path}.name`, 'expected the name of the function');
+  const members = ['description', 'parameters', 'strict'].flatMap((key): JsonFragment[] => {
+    const value = node.present(key);
+    return value === undefined ? [] : [`,${jsonString(key)}:`, value.raw()];
+  });
+  const json = joinFragments([`{"type":"function","function":{"name":${jsonString(name)}`, ...members, '}}']);
+  return { name, custom: false, json, exact: false };
+}
+
+function readCustomTool(node: JsonNode, path: string): Tool | RequestRefusal {
+  const body = node.present('custom') ?? node;
+  const name = body.get('name')?.string();
+  if (name === undefined || name === '') return invalid(`${path}.custom.name`, 'expected the name of the tool');
+  const description = body.present('description')?.string() ?? null;
+  const json = customToolFunction({ name, description, grammar: customGrammar(body.present('format')) });
+  return { name, custom: true, json, exact: false };
+}
+
+interface Chosen {
+  readonly kept: readonly Tool[];
+  readonly choice: JsonFragment | null;
+}
+
+/** `tool_choice` in all its forms. Without tools a free choice is no choice, and engines refuse it. */
+function readChoice(node: JsonNode | undefined, tools: readonly Tool[]): Chosen | RequestRefusal {
+  if (node === undefined) return { kept: tools, choice: null };
+  if (node.isString()) return chosenMode(node, node.string() as string, 'tool_choice', tools);
+  if (!node.isObject()) return wrongType('tool_choice', 'a string or an object', node);
+  if (node.get('type')?.string() === 'allowed_tools') return allowedTools(node, tools);
+  const name = toolName(node);
+  if (name === undefined)
+    return invalid('tool_choice', 'expected "none", "auto", "required" or an object that names a tool');
+  const named = tools.find((tool) => tool.name === name);
+  if (named === undefined) return invalid('tool_choice', `names ${JSON.stringify(name)}, which is not among the tools`);
+  return { kept: tools, choice: `{"type":"function","function":{"name":${jsonString(name)}}}` };
+}
+
+function chosenMode(node: JsonNode, mode: string, path: string, kept: readonly Tool[]): Chosen | RequestRefusal {
+  if (mode !== 'none' && mode !== 'auto' && mode !== 'required')
+    return invalid(path, `expected "none", "auto" or "required", got ${JSON.stringify(mode)}`);
+  if (kept.length > 0) return { kept, choice: node.raw() };
+  return mode === 'required' ? invalid(path, 'demands a tool call, but there are no tools') : { kept, choice: null };
+}
+
+/** Engines cannot restrict the choice to some of the tools, so the others are left out. */
+function allowedTools(node: JsonNode, tools: readonly Tool[]): Chosen | RequestRefusal {
+  const inner = node.present('allowed_tools') ?? node;
+  const listed = inner.present('tools');
+  if (listed?.isArray() !== true) return wrongType('tool_choice.allowed_tools.tools', 'an array', listed);
+  const names = new Set(listed.elements().map(toolName));
+  const kept = tools.filter((tool) => names.has(tool.name));
+  const mode = inner.present('mode');
+  if (mode === undefined) return { kept, choice: null };
+  const word = mode.string();
+  if (word === undefined) return wrongType('tool_choice.allowed_tools.mode', 'a string', mode);
+  return chosenMode(mode, word, 'tool_choice.allowed_tools.mode', kept);
+}
+
+function toolName(node: JsonNode): string | undefined {
+  return (node.present('function') ?? node.present('custom') ?? node).get('name')?.string();
+}
