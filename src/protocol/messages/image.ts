@@ -1,0 +1,48 @@
+import { type EnginePart, isRefusal, type RequestRefusal } from '../conversation.ts';
+import { jsonString } from '../json/fragment.ts';
+import { JsonNode } from '../json/json-node.ts';
+import { invalid, unsupported } from '../refusals.ts';
+import { quoted } from './quoted.ts';
+
+/** An image as the engine takes it, and its URL as a JSON string of its own. */
+export interface ConvertedImage {
+  readonly part: EnginePart;
+  readonly url: JsonNode;
+}
+
+const BEFORE_URL = '{"type":"image_url","image_url":{"url":';
+const AFTER_URL = '}}';
+
+/** An `image` block. A base64 source becomes a data URL around the client's own bytes; no other member is for the engine. */
+export function imagePart(block: JsonNode, path: string): ConvertedImage | RequestRefusal {
+  const url = imageUrl(block.get('source'), `${path}.source`);
+  if (isRefusal(url)) return url;
+  const bytes = Buffer.concat([Buffer.from(BEFORE_URL), ...url, Buffer.from(AFTER_URL)]);
+  const end = bytes.length - AFTER_URL.length;
+  const escaped = url.some((piece) => piece.includes(0x5c));
+  return {
+    part: { type: 'media', kind: 'image_url', json: bytes },
+    url: new JsonNode(bytes, 'string', BEFORE_URL.length, end, escaped),
+  };
+}
+
+/** The URL as a JSON string token, in pieces. */
+function imageUrl(source: JsonNode | undefined, path: string): Buffer[] | RequestRefusal {
+  const type = source?.get('type')?.string();
+  if (type === 'url') {
+    const url = source?.get('url');
+    return url?.isString() ? [url.raw()] : invalid(`${path}.url`, 'must be a string');
+  }
+  if (type === 'base64') {
+    const data = source?.get('data');
+    if (!data?.isString()) return invalid(`${path}.data`, 'must be a string of base64');
+    const mediaType = source?.get('media_type')?.string();
+    if (mediaType === undefined) return invalid(`${path}.media_type`, 'must be a string such as "image/png"');
+    const head = jsonString(`data:${mediaType};base64,`).slice(0, -1);
+    return [Buffer.from(head), data.raw().subarray(1)];
+  }
+  return unsupported(
+    `${path}.type`,
+    `an image from a ${quoted(type)} source cannot be fetched here; send it as "base64" or as a "url"`,
+  );
+}

@@ -1,0 +1,35 @@
+import { type EnginePart, isRefusal, type RequestRefusal, type SystemMessage } from '../conversation.ts';
+import type { JsonNode } from '../json/json-node.ts';
+import { collapse, contentParts, type FoldedContent, textPart } from './fold-content.ts';
+
+/** Several system texts that each are one text stand apart by a blank line, as instructions and developer messages of Responses do (C17). */
+const SYSTEM_JOINT = '\n\n';
+
+/**
+ * A first block that names the client's version for billing: it changes from conversation to conversation, so it would break every prefix
+ * (C65). Nothing but `name=value;` pairs after the header's name is one; any other text that begins alike is the agent's own.
+ */
+const BILLING_HEADER = /^x-anthropic-billing-header:(?:[ \t]*[\w.-]+=[^;\r\n]*;)+(?:[ \t]*[\w.-]+=[^;\s]*)?\s*$/;
+
+/** The `system` member without its billing header. */
+export function systemContent(system: JsonNode | undefined): FoldedContent | RequestRefusal {
+  const parts = contentParts(system, 'system', 'system');
+  if (isRefusal(parts)) return parts;
+  const [first] = parts;
+  const billed = first?.type === 'text' && BILLING_HEADER.test(first.text);
+  return collapse(billed ? parts.slice(1) : parts);
+}
+
+/** The one system message of the prompt and of the system messages before all others; null where nothing is said. */
+export function systemMessage(contents: readonly FoldedContent[]): SystemMessage | null {
+  const said = contents.filter((content) => content !== '');
+  const [first] = said;
+  if (first === undefined) return null;
+  if (said.length === 1) return { role: 'system', content: first };
+  const content = said.every((one) => typeof one === 'string') ? said.join(SYSTEM_JOINT) : said.flatMap(asParts);
+  return { role: 'system', content };
+}
+
+function asParts(content: FoldedContent): readonly EnginePart[] {
+  return typeof content === 'string' ? [textPart(content)] : content;
+}
