@@ -37,6 +37,7 @@ export function chatRefusal(body: JsonNode): RequestRefusal | null {
   if (body.present('audio') !== undefined) return unsupported('audio', 'audio answers are not supported');
   for (const wanted of body.present('modalities')?.elements() ?? [])
     if (wanted.string() !== 'text') return unsupported('modalities', 'only "text" is supported');
+  if (body.present('moderation') !== undefined) return unsupported('moderation', 'nothing here moderates');
   if (body.present('web_search_options') !== undefined)
     return unsupported('web_search_options', 'no engine here searches the web; declare a tool for it');
   return null;
