@@ -5,6 +5,9 @@ import type { EvidenceItem, PrefixSummary } from './types.ts';
 const HEAD = `${REPLAY_DOMAIN}{"items":[`;
 const TAIL = '],"normalization_version":1}';
 
+/** What of an item goes into a summary. The role is a wire role, `developer` too: peers may send it. */
+export type SummarizedItem = Pick<EvidenceItem, 'digest' | 'emptyToolContentDigest'> & { readonly role: string };
+
 /**
  * Summaries of growing prefixes of a history in one pass (protocol section 3, byte-exact): the digest of
  * `{"items":[[role,digest],...],"normalization_version":1}`, and the same with second digests where items have one. Until an item has one
@@ -20,7 +23,7 @@ export class PrefixSummarizer {
     this.exact = new RunningText(HEAD);
   }
 
-  push(item: EvidenceItem): void {
+  push(item: SummarizedItem): void {
     const separator = this.itemCount === 0 ? '' : ',';
     const { digest, emptyToolContentDigest } = item;
     const other = emptyToolContentDigest !== null && emptyToolContentDigest !== digest;
@@ -52,7 +55,7 @@ export class PrefixSummarizer {
 }
 
 /** Summary of all of `items`. */
-export function prefixSummary(items: Iterable<EvidenceItem>): PrefixSummary {
+export function prefixSummary(items: Iterable<SummarizedItem>): PrefixSummary {
   const summarizer = new PrefixSummarizer();
   for (const item of items) summarizer.push(item);
   return summarizer.summary();
