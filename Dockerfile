@@ -10,8 +10,7 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
-    GYM_PROXY_HOST=0.0.0.0 \
-    GYM_PROXY_LEDGER_URL=sqlite:/data/ledger.db
+    GYM_PROXY_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
@@ -24,6 +23,8 @@ COPY scripts/healthcheck.mjs ./scripts/healthcheck.mjs
 RUN mkdir --parents /data && chown 10001:10001 /data \
     && ln --symbolic /app/bin/gym-model-proxy.mjs /usr/local/bin/gym-model-proxy
 USER 10001:10001
+# The default ledger, ./data/ledger.db, lies on the volume from here; a configuration file can still name another one.
+WORKDIR /
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
