@@ -22,8 +22,9 @@ export interface Ledger {
 
   /**
    * Records a durable, unique intent and proposes the candidate, in one atomic step (protocol sections 1 and 3):
-   * attempt open → re-send? → limits → named parent, or longest prefix among the committed records → ambiguity settled by echoed ids, twins →
-   * intent recorded with its outcome. Running it again with the same call id gives the same outcome and records nothing more.
+   * attempt retired or closed? → re-send? → `afterFailure` → `maxCalls` → named parent, or longest prefix among the committed records → ambiguity
+   * settled by echoed ids, twins → intent recorded with its outcome. Running it again with the same call id gives the same outcome and records
+   * nothing more. A re-send of a call that was admitted before the close is still answered after it: nothing is recorded for it.
    */
   admit(request: AdmitRequest): Promise<AdmitOutcome>;
 
@@ -36,17 +37,23 @@ export interface Ledger {
    */
   commit(request: CommitRequest): Promise<CommitOutcome>;
 
-  /** Settles an intent as refused: neither pending nor failed (section 6). No-op if it already is; `false` if there is no such pending intent. */
+  /**
+   * Settles an intent as refused: neither pending nor failed (section 6), so failure rows that it has go. `true` also if it already is refused; `false`
+   * if there is no such intent or it has committed.
+   */
   settleRefused(attempt: string, callId: string, code: string): Promise<boolean>;
 
-  /** Adds a failure row; identical rows collapse, different reasons of one call accumulate. Never touches `pending`. `false` if the attempt is retired or does not know the call. */
+  /** Adds a failure row; identical rows collapse, different reasons of one call accumulate. Never touches `pending`. `false` if the attempt is retired, does not know the call, or refused it. */
   addFailure(attempt: string, callId: string, reason: FailureReason): Promise<boolean>;
 
-  /** The client of this call went away before its reply was handed over in full: a re-send may now claim the reply. */
-  clientGone(attempt: string, callId: string): Promise<void>;
-  /** The reply was handed over in full. Kept replies that no Idempotency-Key can ask for again are dropped. */
+  /**
+   * A client went away before the reply of `callId` was handed over in full. Once nobody waits for the reply, a re-send may claim it.
+   * `waiter`: the call id with which that client was admitted: `callId` itself, or the id with which a re-send joined it. Without it, nobody waits any more.
+   */
+  clientGone(attempt: string, callId: string, waiter?: string): Promise<void>;
+  /** The reply was handed over in full, to the first client or to one that joined. Kept replies that no Idempotency-Key can ask for again are dropped. */
   delivered(attempt: string, callId: string): Promise<void>;
-  /** What became of a call that a re-send joined. */
+  /** What became of a call that a re-send joined. A call with a failure row counts as failed, also when it commits late. */
   replyOf(attempt: string, callId: string): Promise<ReplyState>;
 
   /** Closes admissions atomically (idempotent; an unknown attempt becomes closed). After it returns no intent is added. */
@@ -85,7 +92,10 @@ export interface AdmitRequest {
   readonly replica: string;
   /** Seconds since the epoch. */
   readonly admittedAtS: number;
-  /** The boundary right after the request's last assistant item; null: there is none, or the rest is empty or has a role other than user/tool: a root. */
+  /**
+   * The boundary right after the request's last assistant item; null: there is none, or the rest is empty or has a role other than user/tool: nothing can
+   * match, and `onUnmatched` decides. (Schema 2 passes `root` there for a request without any assistant turn.)
+   */
   readonly boundary: Boundary | null;
   /** `x-nemo-gym-capture-parent`: absent, null (a root without search), or the response id of the accepted earlier response. */
   readonly namedParent: string | null | undefined;
@@ -203,7 +213,7 @@ export interface RecordIndex {
 export type CommitOutcome =
   | 'committed'
   | 'already_committed'
-  /** Another record for this call exists, or the intent was refused: nothing changed. */
+  /** Another record for this call exists, the intent was refused, or the record names a parent that was not admitted: nothing changed. */
   | 'conflict'
   /** No intent (retired, deleted, never admitted): dropped. */
   | 'dropped';

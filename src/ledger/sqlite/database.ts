@@ -1,0 +1,127 @@
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { migrate, TEMPORARY_TABLES } from './schema.ts';
+
+/** How long another program's lock on the file (a backup, a curious shell) is waited for. */
+const BUSY_TIMEOUT_MS = 5000;
+const PAGES_PER_CHECKPOINT = 4000;
+
+/** The open file with its prepared statements. All calls block; they belong on the ledger's own thread. */
+export class Database {
+  readonly db: DatabaseSync;
+  readonly #lock: DatabaseSync | null;
+  readonly #statements = new Map<string, StatementSync>();
+  /** How often this file was opened before: tells this process's intents from those that an earlier one left. */
+  readonly run: number;
+
+  /** Opens, locks and migrates. Throws an Error whose message names the file and says what to do. */
+  constructor(path: string) {
+    const inMemory = path === ':memory:';
+    const file = inMemory ? path : prepareFile(path);
+    this.#lock = inMemory ? null : takeLock(file);
+    try {
+      this.db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+      try {
+        this.db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY`);
+        this.db.exec(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`);
+        migrate(this.db);
+        this.db.exec(TEMPORARY_TABLES);
+        this.run = this.get<{ number: number }>('UPDATE run SET number = number + 1 RETURNING number')!.number;
+      } catch (error) {
+        this.db.close();
+        throw error;
+      }
+    } catch (error) {
+      this.#lock?.close();
+      throw new Error(`the ledger file ${file} cannot be used: ${explain(error)}`, { cause: error });
+    }
+  }
+
+  get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#statement(sql).get(...values) as Row | undefined;
+  }
+
+  all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#statement(sql).all(...values) as Row[];
+  }
+
+  /** Returns the number of rows that changed. */
+  change(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  get isOpen(): boolean {
+    return this.db.isOpen;
+  }
+
+  close(): void {
+    this.db.close();
+    this.#lock?.close();
+  }
+}
+
+function prepareFile(path: string): string {
+  const file = resolve(path);
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    return existsSync(file) ? realpathSync(file) : file;
+  } catch (error) {
+    throw new Error(`the ledger file ${file} cannot be used: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/**
+ * One writer per file: an exclusive lock on a file beside it, for as long as this process lives. The operating system releases it, also after kill -9.
+ * The ledger file itself stays readable for backups.
+ */
+function takeLock(file: string): DatabaseSync {
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = new DatabaseSync(`${file}.lock`, { timeout: 0 });
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (sqliteCode(error) === SQLITE_BUSY) {
+      throw new Error(
+        `the ledger file ${file} is in use by another process; one process owns a SQLite ledger, use Redis for several`,
+      );
+    }
+    throw new Error(`the ledger file ${file} cannot be locked: ${explain(error)}`, { cause: error });
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+const EXPLANATIONS: Readonly<Record<number, string>> = {
+  5: 'another program holds a lock on it',
+  8: 'it is read-only',
+  10: 'reading or writing it failed',
+  11: 'it is damaged; restore it from a backup',
+  13: 'the disk is full',
+  14: 'it cannot be opened or created',
+  26: 'it is no SQLite database',
+};
+
+/** Primary result code of SQLite, or null for other errors. */
+export function sqliteCode(error: unknown): number | null {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' ? code & 0xff : null;
+}
+
+/** The reason in words, with SQLite's own message. */
+export function explain(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const known = EXPLANATIONS[sqliteCode(error) ?? -1];
+  return known ? `${known} (${message})` : message;
+}

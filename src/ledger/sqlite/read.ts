@@ -1,0 +1,102 @@
+import type { AttemptOverview, AttemptSnapshot, LedgerCheck, LedgerGauges, StoredSketch } from '../ledger.ts';
+import { CLOSED, RECORDS_PER_ATTEMPT, RETIRED, STATE_NAMES } from './attempts.ts';
+import { recordKey } from './records.ts';
+import type { Store } from './store.ts';
+
+export function unsettled(store: Store, name: string): number {
+  return store.attempts.find(name)?.unsettled ?? 0;
+}
+
+export function snapshot(store: Store, name: string): AttemptSnapshot | 'retired' {
+  const attempt = store.attempts.find(name);
+  if (!attempt) {
+    return {
+      state: 'open',
+      recordCount: 0,
+      attemptedCallIds: [],
+      pendingCallIds: [],
+      failures: [],
+      refused: [],
+      whyRoot: [],
+    };
+  }
+  if (attempt.state === RETIRED) return 'retired';
+  const ids = (sql: string) => store.db.all<{ call_id: string }>(sql, attempt.id).map((row) => row.call_id);
+  const range = [recordKey(attempt, 0), recordKey(attempt, RECORDS_PER_ATTEMPT - 1)] as const;
+  return {
+    state: attempt.state === CLOSED ? 'closed' : 'open',
+    recordCount: attempt.records,
+    attemptedCallIds: ids('SELECT call_id FROM call WHERE attempt = ? ORDER BY seq'),
+    pendingCallIds: ids('SELECT call_id FROM call WHERE attempt = ? AND state = 0 ORDER BY seq'),
+    failures: store.db.all('SELECT call_id AS callId, reason FROM failure WHERE attempt = ? ORDER BY id', attempt.id),
+    refused: store.db.all(
+      'SELECT call_id AS callId, refused_code AS code FROM call WHERE attempt = ? AND state = 2 ORDER BY seq',
+      attempt.id,
+    ),
+    whyRoot: store.db.all(
+      'SELECT call_id AS callId, why AS json FROM root WHERE key BETWEEN ? AND ? ORDER BY key',
+      ...range,
+    ),
+  };
+}
+
+export function records(store: Store, name: string, from: number, limit: number): string[] {
+  const attempt = store.attempts.find(name);
+  if (!attempt || limit <= 0) return [];
+  const last = Math.min(from + limit, attempt.records) - 1;
+  const sql = 'SELECT json FROM record WHERE key BETWEEN ? AND ? ORDER BY key';
+  return store.db.all<{ json: string }>(sql, recordKey(attempt, from), recordKey(attempt, last)).map((row) => row.json);
+}
+
+export function sketches(store: Store, name: string, before: number): StoredSketch[] {
+  const attempt = store.attempts.find(name);
+  if (!attempt) return [];
+  return store.db.all(
+    `SELECT call_id AS callId, parent_call_id AS parentCallId, render_digest AS renderDigest, sketch AS sketchJson
+     FROM record WHERE key BETWEEN ? AND ? ORDER BY key`,
+    recordKey(attempt, 0),
+    recordKey(attempt, Math.min(before, attempt.records) - 1),
+  );
+}
+
+export function attempts(store: Store, cursor: string | null, limit: number): AttemptOverview[] {
+  const rows = store.db.all<Omit<AttemptOverview, 'state'> & { state: number }>(
+    `SELECT name AS attempt, state, records, pending, failures, refused, last_activity_s AS lastActivityS
+     FROM attempt WHERE name > ? ORDER BY name LIMIT ?`,
+    cursor ?? '',
+    limit,
+  );
+  return rows.map((row) => ({ ...row, state: STATE_NAMES[row.state]! }));
+}
+
+export function gauges(store: Store): LedgerGauges {
+  const open = store.db.get<{ n: number }>('SELECT count(*) AS n FROM attempt WHERE state = 0')!;
+  const pending = store.db.get<{ n: number; oldest: number | null }>(
+    'SELECT count(*) AS n, min(CASE WHEN failed = 0 THEN admitted_at_s END) AS oldest FROM call WHERE state = 0',
+  )!;
+  return {
+    openAttempts: open.n,
+    pendingCalls: pending.n,
+    oldestPendingS: pending.oldest,
+    keptReplyBytes: store.keptBytes(),
+  };
+}
+
+const SYNCHRONOUS = ['OFF', 'NORMAL', 'FULL', 'EXTRA'];
+
+export function check(store: Store): LedgerCheck[] {
+  const pragma = (name: string) => Object.values(store.db.get<Record<string, unknown>>(`PRAGMA ${name}`) ?? {})[0];
+  const mode = String(pragma('journal_mode'));
+  const synchronous = SYNCHRONOUS[Number(pragma('synchronous'))] ?? 'unknown';
+  const integrity = String(pragma('quick_check(1)'));
+  return [
+    { name: 'ledger_reachable', ok: true, detail: `SQLite, schema ${pragma('user_version')}` },
+    {
+      name: 'ledger_journal',
+      ok: mode === 'wal',
+      detail: `journal_mode ${mode}${mode === 'memory' ? ': nothing survives this process' : ''}`,
+    },
+    { name: 'ledger_sync', ok: synchronous === 'FULL', detail: `synchronous ${synchronous}` },
+    { name: 'ledger_integrity', ok: integrity === 'ok', detail: `quick_check: ${integrity}` },
+  ];
+}

@@ -1,0 +1,211 @@
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { ChangeSignals } from '../change-signals.ts';
+import {
+  type AdmitOutcome,
+  type AdmitRequest,
+  type AttemptOverview,
+  type AttemptSnapshot,
+  type CommitOutcome,
+  type CommitRequest,
+  type Ledger,
+  type LedgerCheck,
+  type LedgerGauges,
+  LedgerUnavailable,
+  type ProposeOutcome,
+  type ProposeRequest,
+  type Removal,
+  type ReplyState,
+  type StoredSketch,
+  type SweepReport,
+} from '../ledger.ts';
+import type { LedgerOptions } from '../options.ts';
+import type { ArgumentsOf, OperationName, ResultOf } from './store.ts';
+import type { FromThread, Opened, ThreadData, ToThread } from './thread.ts';
+import type { Job } from './transactions.ts';
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The ledger in one SQLite file, for one process. See thread.ts: the file is used on a thread of its own, since SQLite's calls block. */
+export class SqliteLedger implements Ledger {
+  readonly #options: LedgerOptions;
+  readonly #path: string;
+  readonly #changes = new ChangeSignals();
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+  #outbox: Job[] = [];
+  #thread: { readonly worker: Worker; readonly port: MessagePort; readonly ended: Promise<void> } | null = null;
+  #unusable = 'the ledger has not been started';
+
+  constructor(path: string, options: LedgerOptions) {
+    this.#path = path;
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { port1: port, port2 } = new MessageChannel();
+    const workerData: ThreadData = { path: this.#path, replies: this.#options.replies, port: port2 };
+    const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData, transferList: [port2] });
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    const opened = await new Promise<Opened>((resolve, reject) => {
+      worker.once('error', (error) =>
+        reject(new LedgerUnavailable(`the ledger's thread failed: ${error}`, { cause: error })),
+      );
+      port.once('message', resolve);
+    });
+    if (!opened.opened) {
+      await ended;
+      throw new LedgerUnavailable(opened.message);
+    }
+    worker.removeAllListeners('error');
+    worker.once('error', (error) => this.#fail(`the ledger's thread failed: ${error}`));
+    worker.once('exit', () => this.#fail('the ledger has been stopped'));
+    port.on('message', (message: FromThread) => this.#receive(message));
+    this.#thread = { worker, port, ended };
+  }
+
+  async stop(): Promise<void> {
+    const thread = this.#thread;
+    if (!thread) return;
+    this.#send();
+    this.#thread = null;
+    this.#unusable = 'the ledger has been stopped';
+    thread.port.postMessage('close' satisfies ToThread);
+    await thread.ended;
+  }
+
+  admit(request: AdmitRequest): Promise<AdmitOutcome> {
+    return this.#run('admit', request, this.#options.now());
+  }
+
+  propose(request: ProposeRequest): Promise<ProposeOutcome> {
+    return this.#run('propose', request);
+  }
+
+  async commit(request: CommitRequest): Promise<CommitOutcome> {
+    return this.#tell(request.attempt, await this.#run('commit', request, this.#options.now()));
+  }
+
+  async settleRefused(attempt: string, callId: string, code: string): Promise<boolean> {
+    return this.#tell(attempt, await this.#run('settleRefused', attempt, callId, code));
+  }
+
+  async addFailure(attempt: string, callId: string, reason: string): Promise<boolean> {
+    return this.#tell(attempt, await this.#run('addFailure', attempt, callId, reason));
+  }
+
+  clientGone(attempt: string, callId: string, waiter?: string): Promise<void> {
+    return this.#run('clientGone', attempt, callId, waiter ?? null);
+  }
+
+  delivered(attempt: string, callId: string): Promise<void> {
+    return this.#run('delivered', attempt, callId);
+  }
+
+  replyOf(attempt: string, callId: string): Promise<ReplyState> {
+    return this.#run('replyOf', attempt, callId, this.#options.now());
+  }
+
+  async close(attempt: string): Promise<'closed' | 'retired'> {
+    return this.#tell(attempt, await this.#run('close', attempt, this.#options.now()));
+  }
+
+  unsettled(attempt: string): Promise<number> {
+    return this.#run('unsettled', attempt);
+  }
+
+  changed(attempt: string, waitMs: number): Promise<void> {
+    return this.#changes.wait(attempt, waitMs);
+  }
+
+  async retire(attempts: readonly string[]): Promise<Removal> {
+    const removal = await this.#run('retire', attempts, this.#options.now());
+    for (const attempt of attempts) this.#changes.tell(attempt);
+    return removal;
+  }
+
+  async delete(attempts: readonly string[]): Promise<Removal> {
+    const removal = await this.#run('delete', attempts);
+    for (const attempt of attempts) this.#changes.tell(attempt);
+    return removal;
+  }
+
+  snapshot(attempt: string): Promise<AttemptSnapshot | 'retired'> {
+    return this.#run('snapshot', attempt);
+  }
+
+  records(attempt: string, from: number, limit: number): Promise<string[]> {
+    return this.#run('records', attempt, from, limit);
+  }
+
+  sketches(attempt: string, before: number): Promise<StoredSketch[]> {
+    return this.#run('sketches', attempt, before);
+  }
+
+  attempts(cursor: string | null, limit: number): Promise<AttemptOverview[]> {
+    return this.#run('attempts', cursor, limit);
+  }
+
+  async sweep(): Promise<SweepReport> {
+    const { attempts, abandoned, ...report } = await this.#run(
+      'sweep',
+      this.#options.abandonedAfterS,
+      this.#options.now(),
+    );
+    for (const attempt of [...attempts, ...abandoned]) this.#changes.tell(attempt);
+    if (abandoned.length > 0) this.#options.onEvent?.({ kind: 'abandoned', attempts: abandoned });
+    return report;
+  }
+
+  gauges(): Promise<LedgerGauges> {
+    return this.#run('gauges');
+  }
+
+  check(): Promise<LedgerCheck[]> {
+    return this.#run('check');
+  }
+
+  #tell<T>(attempt: string, outcome: T): T {
+    this.#changes.tell(attempt);
+    return outcome;
+  }
+
+  #run<Name extends OperationName>(name: Name, ...args: ArgumentsOf<Name>): Promise<ResultOf<Name>> {
+    return new Promise((resolve, reject) => {
+      if (!this.#thread) {
+        reject(new LedgerUnavailable(this.#unusable));
+        return;
+      }
+      this.#lastId += 1;
+      this.#waiting.set(this.#lastId, { resolve: resolve as (value: unknown) => void, reject });
+      // One message for everything that this turn of the event loop asks for.
+      if (this.#outbox.length === 0) setImmediate(() => this.#send());
+      this.#outbox.push({ id: this.#lastId, name, args });
+    });
+  }
+
+  #send(): void {
+    if (this.#outbox.length === 0) return;
+    this.#thread?.port.postMessage(this.#outbox satisfies ToThread);
+    this.#outbox = [];
+  }
+
+  #receive(message: FromThread): void {
+    if (message === 'closed' || 'opened' in message) return;
+    for (const answer of message) {
+      const waiting = this.#waiting.get(answer.id);
+      this.#waiting.delete(answer.id);
+      if ('value' in answer) waiting?.resolve(answer.value);
+      else waiting?.reject(answer.unavailable ? new LedgerUnavailable(answer.message) : new Error(answer.message));
+    }
+  }
+
+  #fail(message: string): void {
+    this.#thread = null;
+    this.#unusable = message;
+    for (const { reject } of this.#waiting.values()) reject(new LedgerUnavailable(message));
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,86 @@
+import { admit } from './admit.ts';
+import { Attempts } from './attempts.ts';
+import { Database } from './database.ts';
+import * as read from './read.ts';
+import { clearDoomed, deleteAttempts, retire, sweep } from './removal.ts';
+import { clientGone, delivered, replyOf } from './replies.ts';
+import { propose } from './search.ts';
+import { addFailure, close, commit, settleRefused } from './settle.ts';
+
+/** What the operations work on. */
+export class Store {
+  readonly db: Database;
+  readonly attempts: Attempts;
+  readonly replies: { readonly keepBytes: number; readonly keepS: number };
+  /** Whether the intents of earlier runs have been settled. */
+  orphansSettled = false;
+  /** The last attempt that the search for abandoned ones has looked at. */
+  abandonedCursor = 0;
+  #keptBytes: number | null = null;
+
+  constructor(path: string, replies: Store['replies']) {
+    this.db = new Database(path);
+    this.attempts = new Attempts(this.db);
+    this.replies = replies;
+  }
+
+  keptBytes(): number {
+    this.#keptBytes ??= this.db.get<{ n: number }>('SELECT coalesce(sum(bytes), 0) AS n FROM reply')!.n;
+    return this.#keptBytes;
+  }
+
+  addKeptBytes(bytes: number): void {
+    this.#keptBytes = this.keptBytes() + bytes;
+  }
+
+  /** What memory holds of the file, to be read again after a rollback. */
+  forget(): void {
+    this.attempts.forget();
+    this.#keptBytes = null;
+    this.orphansSettled = false;
+  }
+}
+
+/** How an operation touches the file: `durable` ones are answered after a sync, `lazy` ones are written with the next sync, `read` ones write nothing. */
+export type Durability = 'durable' | 'lazy' | 'read';
+
+type Operation = (store: Store, ...args: never[]) => unknown;
+const operation = <F extends Operation>(durability: Durability, run: F) => ({ durability, run });
+
+export const OPERATIONS = {
+  admit: operation('durable', admit),
+  commit: operation('durable', commit),
+  settleRefused: operation('durable', settleRefused),
+  addFailure: operation('durable', addFailure),
+  close: operation('durable', close),
+  retire: operation('durable', retire),
+  delete: operation('durable', deleteAttempts),
+  sweep: operation('durable', sweep),
+  clientGone: operation('lazy', clientGone),
+  delivered: operation('lazy', delivered),
+  clearDoomed: operation('lazy', clearDoomed),
+  propose: operation('read', propose),
+  replyOf: operation('read', replyOf),
+  unsettled: operation('read', read.unsettled),
+  snapshot: operation('read', read.snapshot),
+  records: operation('read', read.records),
+  sketches: operation('read', read.sketches),
+  attempts: operation('read', read.attempts),
+  gauges: operation('read', read.gauges),
+  check: operation('read', read.check),
+};
+
+export type OperationName = keyof typeof OPERATIONS;
+export type ArgumentsOf<Name extends OperationName> = (typeof OPERATIONS)[Name]['run'] extends (
+  store: Store,
+  ...args: infer Args
+) => unknown
+  ? Args
+  : never;
+export type ResultOf<Name extends OperationName> = ReturnType<(typeof OPERATIONS)[Name]['run']>;
+
+/** Runs one operation. Arguments come from {@link ArgumentsOf} on the other side of the thread. */
+export function runOperation(store: Store, name: OperationName, args: readonly unknown[]): unknown {
+  const run = OPERATIONS[name].run as (store: Store, ...args: readonly unknown[]) => unknown;
+  return run(store, ...args);
+}
