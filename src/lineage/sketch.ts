@@ -1,0 +1,146 @@
+import type { EngineMessage, EnginePart, EngineRole, EngineToolCall } from '../protocol/conversation.ts';
+import { canonicalArguments } from './canonical-json.ts';
+import { formDigest } from './digest.ts';
+import { hasReasoning, joinTexts } from './evidence.ts';
+import { mediaForm } from './media-form.ts';
+import type { EvidenceItem } from './types.ts';
+
+/**
+ * What is kept of an item to explain a root later (protocol section 7, `why_root`): lengths and short digests, never content. A record
+ * keeps the sketches of the items that it adds to its parent's, and a short digest of each of its render keys.
+ */
+export interface ItemSketch {
+  readonly role: EngineRole;
+  /** Short digest of the item, by the second digest where it has one. */
+  readonly d: string;
+  /** Content parts in order; an empty text is none. */
+  readonly parts?: readonly PartSketch[];
+  readonly reasoning?: TextSketch;
+  readonly refusal?: TextSketch;
+  readonly name?: TextSketch;
+  /** Call id of a tool message. */
+  readonly answers?: TextSketch;
+  readonly calls?: readonly CallSketch[];
+}
+
+/** `n` is the length in UTF-16 code units, `d` a short digest. */
+export interface TextSketch {
+  readonly n: number;
+  readonly d: string;
+}
+
+export interface PartSketch extends TextSketch {
+  readonly kind: 'text' | 'media';
+}
+
+export interface CallSketch {
+  readonly id: TextSketch;
+  readonly name: TextSketch;
+  readonly arguments: TextSketch;
+  /** Short digest of the value of each top-level argument whose name is a plain identifier. */
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+/** What the ledger stores of a record as `sketchJson`. */
+export interface RecordSketch {
+  /** Items that the call adds to its parent's, all of them for a root, the served turn last. */
+  readonly items: readonly ItemSketch[];
+  /** Short digests of the render keys, see render-digest. */
+  readonly render: Readonly<Record<string, string>>;
+}
+
+/** Sketch of one message with its evidence. */
+export function sketchOf(message: EngineMessage, item: EvidenceItem): ItemSketch {
+  const d = (item.emptyToolContentDigest ?? item.digest).slice(0, SHORT);
+  switch (message.role) {
+    case 'system':
+    case 'user':
+      return { role: message.role, d, ...partsOf(message.content), ...optionalText('name', message.name) };
+    case 'tool':
+      return { role: 'tool', d, ...partsOf(message.content), answers: textSketch(message.toolCallId) };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        d,
+        ...partsOf(
+          message.content === null || typeof message.content === 'string'
+            ? message.content
+            : joinTexts(message.content),
+        ),
+        ...optionalText('reasoning', hasReasoning(message.reasoning) ? message.reasoning : null),
+        ...optionalText('refusal', message.refusal),
+        ...(message.toolCalls.length === 0 ? {} : { calls: message.toolCalls.map(callSketch) }),
+      };
+    default:
+      return unreachable(message);
+  }
+}
+
+/** JSON of a {@link RecordSketch}, as the ledger stores it. */
+export function sketchJson(items: readonly ItemSketch[], render: Readonly<Record<string, string>>): string {
+  return JSON.stringify({ items, render } satisfies RecordSketch);
+}
+
+/** Reads what {@link sketchJson} wrote. */
+export function parseSketch(json: string): RecordSketch {
+  return JSON.parse(json) as RecordSketch;
+}
+
+const SHORT = 16;
+const MAX_NAMED_ARGUMENTS = 32;
+const PLAIN_IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+function textSketch(text: string): TextSketch {
+  return { n: text.length, d: formDigest(text).slice(0, SHORT) };
+}
+
+function optionalText<Key extends string>(key: Key, text: string | null | undefined): { [K in Key]?: TextSketch } {
+  return text === null || text === undefined || text === ''
+    ? {}
+    : ({ [key]: textSketch(text) } as { [K in Key]?: TextSketch });
+}
+
+function partsOf(content: string | readonly EnginePart[] | null): { parts?: readonly PartSketch[] } {
+  const parts: readonly EnginePart[] =
+    typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+  const sketches = parts.filter((part) => part.type !== 'text' || part.text !== '').map(partSketch);
+  return sketches.length === 0 ? {} : { parts: sketches };
+}
+
+function partSketch(part: EnginePart): PartSketch {
+  return part.type === 'text'
+    ? { kind: 'text', ...textSketch(part.text) }
+    : { kind: 'media', n: part.json.length, d: formDigest(mediaForm(part)).slice(0, SHORT) };
+}
+
+function callSketch(call: EngineToolCall): CallSketch {
+  const values = argumentValues(call.arguments);
+  return {
+    id: textSketch(call.id),
+    name: textSketch(call.name),
+    arguments: { n: call.arguments.length, d: formDigest(canonicalArguments(call.arguments)).slice(0, SHORT) },
+    ...(values === null ? {} : { values }),
+  };
+}
+
+/** Digests of the top-level arguments that can be named. Names that are no plain identifiers could be content. */
+function argumentValues(text: string): Record<string, string> | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const named = Object.entries(value)
+    .filter(([key]) => PLAIN_IDENTIFIER.test(key) && key !== '__proto__')
+    .slice(0, MAX_NAMED_ARGUMENTS);
+  if (named.length === 0) return null;
+  return Object.fromEntries(
+    named.map(([key, argument]) => [key, formDigest(canonicalArguments(JSON.stringify(argument))).slice(0, 8)]),
+  );
+}
+
+function unreachable(message: never): never {
+  throw new Error(`unknown role: ${JSON.stringify(message)}`);
+}
