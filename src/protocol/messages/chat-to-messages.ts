@@ -48,7 +48,7 @@ export function envelopeId(answer: EngineAnswer, options: ReplyOptions): string 
 }
 
 export function replyModel(request: ConvertedRequest, answer: EngineAnswer): string {
-  return answer.model === '' ? (request.model ?? '') : answer.model;
+  return request.model ?? answer.model;
 }
 
 export interface MessageParts {

@@ -1,5 +1,6 @@
 import { type DialectFields, ignored, mapped, refused } from '../field-table.ts';
 import { SHARED_FIELDS } from '../sampling-fields.ts';
+import { MESSAGES_TYPES } from './compatibility-types.ts';
 
 const OF_THE_PROVIDER = "the provider's own bookkeeping; no engine knows it";
 const CACHE = 'the engine caches prefixes by itself';
@@ -49,74 +50,5 @@ export const MESSAGES_FIELDS: DialectFields = {
     user_profile_id: ignored('a header'),
     workspace_id: ignored('a header'),
   },
-  nested: {
-    MessageParam: {
-      role: mapped(
-        '`user`, `assistant`; `system` (and `developer`) joins the system message if it leads, else it is a `user` message in its place',
-      ),
-      content: mapped('a string, or blocks'),
-      clear_at: ignored('the message stays in its place, as every other one'),
-      output_config: ignored('effort is set for the whole request'),
-    },
-    ContentBlockParam: {
-      text: mapped('text; those of an assistant turn are concatenated, those of others stay a list'),
-      image: mapped('base64 and url sources; a file source is refused'),
-      document: mapped('text and content sources, as text with title and context before it; others are refused'),
-      search_result: mapped('text, with title and source before it'),
-      thinking: mapped('reasoning; several blocks are joined with a line break'),
-      redacted_thinking: mapped('reasoning if this proxy made it, else left out'),
-      tool_use: mapped('a tool call; its input is the source text, `{"_raw": text}` that text'),
-      tool_result: mapped('a tool message, before the texts of the same message; images follow in a user message'),
-      tool_reference: mapped('inside a tool result, a text that names the tool'),
-      server_tool_use: refused('nothing here can tell the engine about it'),
-      web_search_tool_result: refused('nothing here can tell the engine about it'),
-      web_fetch_tool_result: refused('nothing here can tell the engine about it'),
-      code_execution_tool_result: refused('nothing here can tell the engine about it'),
-      bash_code_execution_tool_result: refused('nothing here can tell the engine about it'),
-      text_editor_code_execution_tool_result: refused('nothing here can tell the engine about it'),
-      tool_search_tool_result: refused('nothing here can tell the engine about it'),
-      advisor_tool_result: refused('nothing here can tell the engine about it'),
-      mcp_tool_use: refused('nothing here can tell the engine about it'),
-      mcp_tool_result: refused('nothing here can tell the engine about it'),
-      mcp_tool_listing: refused('nothing here can tell the engine about it'),
-      container_upload: refused('no files are kept here'),
-      compaction: refused('a summary that the provider made and sealed'),
-      tool_addition: refused('declare every tool in `tools`'),
-      tool_removal: refused('declare every tool in `tools`'),
-      browser_state: refused('send it as text'),
-      fallback: refused('nothing here can tell the engine about it'),
-    },
-    ToolResultBlockParam: {
-      tool_use_id: mapped('`tool_call_id`'),
-      content: mapped('text, or a list of texts'),
-      is_error: mapped('`true` is a text part `[tool error]` before the others; `false` is absent'),
-      toolset_name: ignored(OF_THE_PROVIDER),
-      cache_control: ignored(CACHE),
-    },
-    ToolUseBlockParam: {
-      id: mapped('verbatim'),
-      name: mapped('verbatim'),
-      input: mapped('arguments, as source text'),
-      caller: ignored(OF_THE_PROVIDER),
-      toolset_name: ignored(OF_THE_PROVIDER),
-      cache_control: ignored(CACHE),
-    },
-    Tool: {
-      type: mapped('`custom` or absent; tools that the provider runs are left out, others refused'),
-      name: mapped('verbatim'),
-      description: mapped('verbatim'),
-      input_schema: mapped('`parameters`, byte for byte'),
-      strict: mapped('as it is'),
-      allowed_callers: ignored('every call comes from the model itself'),
-      defer_loading: ignored('every declared tool is sent up'),
-      eager_input_streaming: ignored('replies are rendered from the finished answer'),
-      input_examples: ignored('engines have no place for them'),
-      cache_control: ignored(CACHE),
-    },
-    OutputConfig: {
-      effort: mapped('`reasoning_effort`'),
-      format: mapped('`response_format`, strict'),
-      task_budget: ignored('engines have no place for it'),
-    },
-  },
+  nested: MESSAGES_TYPES,
 };

@@ -43,6 +43,8 @@ function addBlock(turn: Turn, block: JsonNode, path: string, declaresRaw: Declar
   const type = block.get('type')?.string();
   switch (type) {
     case 'text':
+    case 'output_text':
+    case 'input_text':
       return add(turn.texts, blockText(block, path));
     case 'thinking':
       return add(turn.reasoning, thinkingText(block, path));

@@ -56,12 +56,12 @@ export function blockParts(block: JsonNode, path: string, place: BlockPlace): En
   if (block.isString()) return [textPart(block.string() as string)];
   if (!block.isObject()) return invalid(path, 'must be a content block');
   const type = block.get('type')?.string();
-  if (type === 'text') {
+  if (isTextType(type)) {
     const text = blockText(block, path);
     return typeof text === 'string' ? [textPart(text)] : text;
   }
   if (place !== 'system') {
-    if (type === 'image') {
+    if (type === 'image' || type === 'image_url') {
       const image = imagePart(block, path);
       return isRefusal(image) ? image : [image.part];
     }
@@ -73,6 +73,11 @@ export function blockParts(block: JsonNode, path: string, place: BlockPlace): En
     `${path}.type`,
     `${quoted(type)} blocks cannot be sent to the model from here; leave the block out or send its content as a "text" block`,
   );
+}
+
+/** `text`, or the name that Responses has for it: a client that mixes them up means the same. */
+export function isTextType(type: string | undefined): boolean {
+  return type === 'text' || type === 'input_text' || type === 'output_text';
 }
 
 /** The text of a `text` block. */

@@ -13,9 +13,13 @@ export interface ConvertedImage {
 const BEFORE_URL = '{"type":"image_url","image_url":{"url":';
 const AFTER_URL = '}}';
 
-/** An `image` block. A base64 source becomes a data URL around the client's own bytes; no other member is for the engine. */
+/**
+ * An `image` block, or the `image_url` part of Chat. A base64 source becomes a data URL around the client's own bytes; no other member is for the
+ * engine.
+ */
 export function imagePart(block: JsonNode, path: string): ConvertedImage | RequestRefusal {
-  const url = imageUrl(block.get('source'), `${path}.source`);
+  const chatUrl = block.present('image_url')?.get('url');
+  const url = chatUrl?.isString() ? [chatUrl.raw()] : sourceUrl(block.get('source'), `${path}.source`);
   if (isRefusal(url)) return url;
   const bytes = Buffer.concat([Buffer.from(BEFORE_URL), ...url, Buffer.from(AFTER_URL)]);
   const end = bytes.length - AFTER_URL.length;
@@ -27,7 +31,7 @@ export function imagePart(block: JsonNode, path: string): ConvertedImage | Reque
 }
 
 /** The URL as a JSON string token, in pieces. */
-function imageUrl(source: JsonNode | undefined, path: string): Buffer[] | RequestRefusal {
+function sourceUrl(source: JsonNode | undefined, path: string): Buffer[] | RequestRefusal {
   const type = source?.get('type')?.string();
   if (type === 'url') {
     const url = source?.get('url');

@@ -67,7 +67,10 @@ export function messagesToChat(
       return envelope();
     },
     stripped,
-    ignored: unknownNames(body.keys, MESSAGES_FIELDS.request),
+    ignored: [
+      ...unknownNames(body.keys, MESSAGES_FIELDS.request),
+      ...[...tools.leftOut.values()].map((type) => `tools: ${type}`),
+    ],
     replyContext: { repeated: new Map(), clientTools: new Map(), encryptedReasoning: true, refusalAsText: true },
   };
 }

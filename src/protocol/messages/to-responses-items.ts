@@ -2,7 +2,7 @@ import { type EngineToolCall, isRefusal } from '../conversation.ts';
 import { requestEnvelope } from '../envelope.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { arrayNode, literalNode, objectNode, stringNode } from './composed-node.ts';
-import { blockParts } from './fold-content.ts';
+import { blockParts, isTextType } from './fold-content.ts';
 import { imagePart } from './image.ts';
 import { systemContent } from './system-prompt.ts';
 import { argumentsText, type DeclaresRaw } from './tool-input.ts';
@@ -110,8 +110,9 @@ function messageContent(parts: readonly JsonNode[]): JsonNode {
 
 /** Text and images; what else stands in a message goes up as text and is fingerprinted as that. */
 function blockInputParts(block: JsonNode): JsonNode[] {
-  if (block.get('type')?.string() === 'text') return [inputText(block.get('text') ?? EMPTY)];
-  const image = block.get('type')?.string() === 'image' ? imagePart(block, '') : null;
+  const type = block.get('type')?.string();
+  if (isTextType(type)) return [inputText(block.get('text') ?? EMPTY)];
+  const image = type === 'image' || type === 'image_url' ? imagePart(block, '') : null;
   if (image !== null && !isRefusal(image))
     return [objectNode({ type: INPUT_IMAGE, image_url: image.url, detail: AUTO })];
   const parts = blockParts(block, '', 'tool_result');

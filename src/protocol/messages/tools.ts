@@ -17,14 +17,14 @@ export interface ConvertedTools {
   /** `tools` of the upstream body; null where none are left. */
   readonly json: JsonFragment | null;
   readonly names: ReadonlySet<string>;
-  /** Names of server tools that were left out. */
-  readonly dropped: ReadonlySet<string>;
+  /** Server tools that were left out: name -> type. */
+  readonly leftOut: ReadonlyMap<string, string>;
 }
 
 /** `tools`: custom tools become functions, their schemas byte for byte. */
 export function convertTools(tools: JsonNode | undefined): ConvertedTools | RequestRefusal {
   const names = new Set<string>();
-  const dropped = new Set<string>();
+  const leftOut = new Map<string, string>();
   const functions: JsonFragment[] = [];
   if (tools !== undefined && !tools.isArray()) return wrongType('tools', 'an array', tools);
   for (const [at, tool] of (tools?.elements() ?? []).entries()) {
@@ -32,7 +32,7 @@ export function convertTools(tools: JsonNode | undefined): ConvertedTools | Requ
     if (!tool.isObject()) return wrongType(path, 'an object', tool);
     const type = tool.present('type')?.string() ?? 'custom';
     if (SERVER_TOOL.test(type)) {
-      dropped.add(tool.get('name')?.string() ?? type);
+      leftOut.set(tool.get('name')?.string() ?? type, type);
       continue;
     }
     if (type !== 'custom') return unsupportedTool(type, path);
@@ -43,7 +43,7 @@ export function convertTools(tools: JsonNode | undefined): ConvertedTools | Requ
     names.add(name);
     functions.push(functions.length === 0 ? '' : ',', ...converted);
   }
-  return { json: functions.length === 0 ? null : joinFragments(['[', ...functions, ']']), names, dropped };
+  return { json: functions.length === 0 ? null : joinFragments(['[', ...functions, ']']), names, leftOut };
 }
 
 function unsupportedTool(type: string, path: string): RequestRefusal {
@@ -107,7 +107,7 @@ function choiceValue(choice: JsonNode, tools: ConvertedTools): string | null | R
     case 'tool': {
       const name = choice.get('name')?.string();
       if (name === undefined) return invalid('tool_choice.name', 'expected the name of a tool');
-      if (tools.dropped.has(name)) return null;
+      if (tools.leftOut.has(name)) return null;
       if (!tools.names.has(name))
         return invalid('tool_choice.name', `${quoted(name)} is not among the tools of this request`);
       return `{"type":"function","function":{"name":${jsonString(name)}}}`;
