@@ -1,0 +1,95 @@
+import type { EngineToolCall, RequestRefusal } from '../conversation.ts';
+import { customArguments } from '../custom-tool.ts';
+import type { JsonNode } from '../json/json-node.ts';
+import { invalid, wrongType } from '../refusals.ts';
+import { convertContent, convertPart, isPart } from './content.ts';
+import type { InputStep } from './fold-turns.ts';
+import type { ToolNames } from './tool-names.ts';
+
+/** Calls and their outputs, of every tool that a client runs itself. */
+
+type Converted = InputStep | RequestRefusal;
+type Convert = (item: JsonNode, path: string, names: ToolNames) => Converted;
+
+/** Calls by item type. Tools that have an item type of their own are functions of that name to the engine. */
+export const CALL_ITEMS: ReadonlyMap<string, Convert> = new Map<string, Convert>([
+  ['function_call', (item, path, names) => namedCall(item, path, names, (args) => textOf(args))],
+  ['custom_tool_call', customCall],
+  ['tool_search_call', (item, _path, names) => call(item, names.toolSearchName, textOf(item.present('arguments')))],
+  ['local_shell_call', (item) => call(item, 'local_shell', textOf(item.present('action')))],
+  ['shell_call', (item) => call(item, 'shell', textOf(item.present('action')))],
+  ['apply_patch_call', (item) => call(item, 'apply_patch', textOf(item.present('operation')))],
+  ['computer_call', (item) => call(item, 'computer', textOf(item.present('actions') ?? item.present('action')))],
+]);
+
+/** Outputs by item type. */
+export const OUTPUT_ITEMS: ReadonlyMap<string, Convert> = new Map<string, Convert>([
+  ['function_call_output', output],
+  ['custom_tool_call_output', output],
+  ['local_shell_call_output', output],
+  ['shell_call_output', jsonOutput],
+  ['apply_patch_call_output', patchOutput],
+  ['computer_call_output', output],
+  [
+    'tool_search_output',
+    (item) => ({ step: 'output', callId: callIdOf(item), content: textOf(item.present('tools')) }),
+  ],
+]);
+
+/** The id that pairs a call with its outputs; "" where the client sent none. */
+export function callIdOf(item: JsonNode): string {
+  return item.present('call_id')?.string() ?? item.present('id')?.string() ?? '';
+}
+
+function call(item: JsonNode, name: string, args: string): InputStep {
+  const toolCall: EngineToolCall = { id: callIdOf(item), name, arguments: args };
+  return { step: 'call', id: item.present('id')?.string() ?? null, call: toolCall };
+}
+
+function namedCall(
+  item: JsonNode,
+  path: string,
+  names: ToolNames,
+  argumentsOf: (args: JsonNode | undefined) => string,
+): Converted {
+  const name = item.present('name')?.string();
+  if (name === undefined || name === '') return invalid(`${path}.name`, 'a call needs the name of its tool');
+  const engineName = names.engineName(item.present('namespace')?.string(), name);
+  return call(item, engineName, argumentsOf(item.present('arguments')));
+}
+
+function customCall(item: JsonNode, path: string, names: ToolNames): Converted {
+  const input = item.present('input');
+  if (input !== undefined && !input.isString()) return wrongType(`${path}.input`, 'a string', input);
+  return namedCall(item, path, names, () => customArguments(input?.string() ?? ''));
+}
+
+/** A string, or the source text of what stands in its place. */
+function textOf(node: JsonNode | undefined): string {
+  return node === undefined ? '' : (node.string() ?? node.rawText());
+}
+
+function output(item: JsonNode, path: string): Converted {
+  const node = item.present('output');
+  const callId = callIdOf(item);
+  if (node?.isObject() && isPart(node)) {
+    const part = convertPart(node, `${path}.output`);
+    if ('refused' in part) return part;
+    return { step: 'output', callId, content: part.type === 'text' ? part.text : [part] };
+  }
+  if (node !== undefined && !node.isString() && !node.isArray()) return jsonOutput(item);
+  const content = convertContent(node, `${path}.output`);
+  if (typeof content !== 'string' && 'refused' in content) return content;
+  return { step: 'output', callId, content };
+}
+
+/** Without a text of its own, what became of a patch is its status. */
+function patchOutput(item: JsonNode, path: string): Converted {
+  if (item.present('output') !== undefined) return output(item, path);
+  return { step: 'output', callId: callIdOf(item), content: textOf(item.present('status')) };
+}
+
+/** An output that is no text is told as the JSON text that it is. */
+function jsonOutput(item: JsonNode): InputStep {
+  return { step: 'output', callId: callIdOf(item), content: textOf(item.present('output')) };
+}

@@ -1,0 +1,92 @@
+import {
+  type EngineMessage,
+  type EnginePart,
+  isRefusal,
+  type RequestRefusal,
+  type SystemMessage,
+} from '../conversation.ts';
+import type { JsonNode } from '../json/json-node.ts';
+import { invalid } from '../refusals.ts';
+import { convertItem } from './convert-item.ts';
+import { asParts, foldTurns, type InputStep } from './fold-turns.ts';
+import type { ToolNames } from './tool-names.ts';
+
+/** The conversation of a request, and the item types that the engine does not get to see, one entry per item. */
+export interface FoldedInput {
+  readonly messages: readonly EngineMessage[];
+  readonly leftOut: readonly string[];
+}
+
+type Content = string | readonly EnginePart[];
+
+/**
+ * `instructions` and `input` as the messages that the engine sees (protocol section 3, C1 to C38). Instructions and the leading system
+ * and developer items are one system message, joined with blank lines; a late one goes up as `user`, where it stands (C16, C17).
+ */
+export function foldInput(
+  instructions: string | null,
+  input: JsonNode,
+  names: ToolNames,
+): FoldedInput | RequestRefusal {
+  const leading: Content[] = instructions === null || instructions === '' ? [] : [instructions];
+  const folded = input.isString() ? textInput(input) : foldItems(input, names, leading);
+  if (isRefusal(folded)) return folded;
+  const { steps, leftOut } = folded;
+  const messages = [...systemMessage(leading), ...foldTurns(steps)];
+  return messages.length === 0 ? invalid('input', 'holds no message') : { messages, leftOut };
+}
+
+/**
+ * The messages of items that stand alone, such as the output of a reply that is echoed. Throws where an item is refused: what this
+ * proxy serves, it reads.
+ */
+export function foldServedItems(items: readonly JsonNode[], names: ToolNames): EngineMessage[] {
+  const steps: InputStep[] = [];
+  for (const item of items) {
+    const converted = convertItem(item, 'output', names);
+    if (isRefusal(converted)) throw new Error(`a served item cannot be read back: ${converted.message}`);
+    if (converted.kind === 'step') steps.push(converted.step);
+  }
+  return foldTurns(steps);
+}
+
+interface Steps {
+  readonly steps: readonly InputStep[];
+  readonly leftOut: readonly string[];
+}
+
+function textInput(input: JsonNode): Steps {
+  return { steps: [{ step: 'message', role: 'user', content: input.string() as string }], leftOut: [] };
+}
+
+function foldItems(input: JsonNode, names: ToolNames, leading: Content[]): Steps | RequestRefusal {
+  const steps: InputStep[] = [];
+  const leftOut: string[] = [];
+  for (const [at, item] of input.elements().entries()) {
+    const converted = convertItem(item, `input[${at}]`, names);
+    if (isRefusal(converted)) return converted;
+    switch (converted.kind) {
+      case 'none':
+        if (converted.leftOut !== null) leftOut.push(converted.leftOut);
+        break;
+      case 'instruction':
+        if (steps.length === 0) leading.push(converted.content);
+        else steps.push({ step: 'message', role: 'user', content: converted.content });
+        break;
+      case 'step':
+        steps.push(converted.step);
+        break;
+      default:
+        converted satisfies never;
+    }
+  }
+  return { steps, leftOut };
+}
+
+function systemMessage(leading: readonly Content[]): SystemMessage[] {
+  if (leading.length === 0) return [];
+  if (leading.length === 1) return [{ role: 'system', content: leading[0] as Content }];
+  const parts = leading.flatMap(asParts);
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return [{ role: 'system', content: texts.length === parts.length ? texts.join('\n\n') : parts }];
+}

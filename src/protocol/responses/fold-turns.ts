@@ -1,0 +1,192 @@
+import type { AssistantMessage, EngineMessage, EnginePart, EngineToolCall, ToolMessage } from '../conversation.ts';
+
+/** What one input item says, once its shape is understood. Folding looks at nothing else. */
+export type InputStep =
+  | { readonly step: 'message'; readonly role: 'system' | 'user'; readonly content: string | readonly EnginePart[] }
+  | { readonly step: 'assistant'; readonly id: string | null; readonly text: AssistantText }
+  | { readonly step: 'reasoning'; readonly id: string | null; readonly text: string }
+  | { readonly step: 'call'; readonly id: string | null; readonly call: EngineToolCall }
+  | { readonly step: 'output'; readonly callId: string; readonly content: string | readonly EnginePart[] };
+
+export interface AssistantText {
+  readonly content: string | null | readonly EnginePart[];
+  readonly refusal: string | null;
+}
+
+/** What stands in a tool message in the place of an image; the image follows in a user message (C19). */
+export const IMAGE_PLACEHOLDER = '[image attached below]';
+
+/**
+ * Folds input items into the messages that the engine sees (protocol section 3). Adjacent assistant items become one message, up to
+ * one message item. A second message item opens the next one, and so does reasoning after a message item, unless a call follows it.
+ * While a call of the turn has no output yet, later assistant items join it, also those that stand behind outputs of its other
+ * calls: some clients put an output right behind its call. Outputs follow their turn in the client's order; several outputs of one
+ * call become one tool message, but only among the outputs of one turn, since engines reuse call ids from turn to turn.
+ */
+export function foldTurns(steps: readonly InputStep[]): EngineMessage[] {
+  const messages: EngineMessage[] = [];
+  let group = new TurnGroup();
+  const close = () => {
+    group.appendTo(messages);
+    group = new TurnGroup();
+  };
+  const callFollows = whereCallFollows(steps);
+  for (const [at, step] of steps.entries()) {
+    switch (step.step) {
+      case 'message':
+        close();
+        messages.push({ role: step.role, content: step.content });
+        break;
+      case 'assistant':
+        if (!group.takesMessage()) close();
+        group.addMessage(step.id, step.text);
+        break;
+      case 'reasoning':
+        if (!group.takesReasoning(callFollows[at] === true)) close();
+        group.addReasoning(step.id, step.text);
+        break;
+      case 'call':
+        if (!group.takesCall()) close();
+        group.addCall(step.id, step.call);
+        break;
+      case 'output':
+        group.addOutput(step.callId, step.content);
+        break;
+      default:
+        step satisfies never;
+    }
+  }
+  close();
+  return messages;
+}
+
+/** For each place, whether the next step that is no reasoning is a call. */
+function whereCallFollows(steps: readonly InputStep[]): readonly boolean[] {
+  const follows = new Array<boolean>(steps.length).fill(false);
+  for (let at = steps.length - 2; at >= 0; at--) {
+    const next = steps[at + 1]?.step;
+    follows[at] = next === 'call' || (next === 'reasoning' && follows[at + 1] === true);
+  }
+  return follows;
+}
+
+/** One assistant turn (or none) with the run of outputs behind it. */
+class TurnGroup {
+  private readonly texts: AssistantText[] = [];
+  private readonly reasoning: string[] = [];
+  private readonly calls: EngineToolCall[] = [];
+  private readonly ids: string[] = [];
+  private readonly outputs: { readonly callId: string; readonly contents: (string | readonly EnginePart[])[] }[] = [];
+  private readonly lastOutput = new Map<string, (string | readonly EnginePart[])[]>();
+  /** Calls without an output yet, by id: an id may stand for more than one. */
+  private readonly unanswered = new Map<string, number>();
+  private opened = false;
+
+  takesMessage(): boolean {
+    return this.waitsForOutput() || (this.texts.length === 0 && this.outputs.length === 0);
+  }
+
+  takesReasoning(callFollows: boolean): boolean {
+    return this.waitsForOutput() || (this.outputs.length === 0 && (this.texts.length === 0 || callFollows));
+  }
+
+  takesCall(): boolean {
+    return this.waitsForOutput() || this.outputs.length === 0;
+  }
+
+  addMessage(id: string | null, text: AssistantText): void {
+    this.open(id);
+    this.texts.push(text);
+  }
+
+  addReasoning(id: string | null, text: string): void {
+    this.open(id);
+    this.reasoning.push(text);
+  }
+
+  addCall(id: string | null, call: EngineToolCall): void {
+    this.open(id);
+    if (call.id !== '') this.ids.push(call.id);
+    this.calls.push(call);
+    this.unanswered.set(call.id, (this.unanswered.get(call.id) ?? 0) + 1);
+  }
+
+  addOutput(callId: string, content: string | readonly EnginePart[]): void {
+    const waiting = this.unanswered.get(callId) ?? 0;
+    const earlier = waiting === 0 ? this.lastOutput.get(callId) : undefined;
+    if (earlier !== undefined) {
+      earlier.push(content);
+      return;
+    }
+    if (waiting > 1) this.unanswered.set(callId, waiting - 1);
+    else this.unanswered.delete(callId);
+    const contents = [content];
+    this.lastOutput.set(callId, contents);
+    this.outputs.push({ callId, contents });
+  }
+
+  appendTo(messages: EngineMessage[]): void {
+    if (this.opened) messages.push(this.turn());
+    const images: EnginePart[] = [];
+    for (const { callId, contents } of this.outputs) {
+      const content =
+        contents.length === 1 ? (contents[0] as string | readonly EnginePart[]) : contents.flatMap(asParts);
+      messages.push(toolMessage(callId, content, images));
+    }
+    if (images.length > 0) messages.push({ role: 'user', content: images });
+  }
+
+  private open(id: string | null): void {
+    this.opened = true;
+    if (id !== null) this.ids.push(id);
+  }
+
+  private waitsForOutput(): boolean {
+    return this.unanswered.size > 0;
+  }
+
+  private turn(): AssistantMessage {
+    const content = joinContents(this.texts.map((text) => text.content));
+    const refusals = this.texts.flatMap((text) => (text.refusal === null ? [] : [text.refusal]));
+    const refusal = refusals.length === 0 ? null : refusals.join('');
+    // A turn needs something to say: without calls and refusal, no content is the empty text (it is what Chat serves, too).
+    const mustSpeak = this.calls.length === 0 && refusal === null;
+    return {
+      role: 'assistant',
+      content: content === null && mustSpeak ? '' : content,
+      reasoning: this.reasoning.length === 0 ? null : this.reasoning.join('\n'),
+      refusal,
+      toolCalls: this.calls,
+      echoedIds: this.ids,
+    };
+  }
+}
+
+function joinContents(contents: readonly AssistantText['content'][]): AssistantText['content'] {
+  const present = contents.filter((content) => content !== null);
+  if (present.length === 0) return null;
+  if (present.every((content) => typeof content === 'string')) return present.join('');
+  return present.flatMap(asParts);
+}
+
+/** A tool message; engines take no media in it, so images go to `images` and leave a placeholder. */
+function toolMessage(callId: string, content: string | readonly EnginePart[], images: EnginePart[]): ToolMessage {
+  if (typeof content === 'string') return { role: 'tool', content, toolCallId: callId };
+  const texts = content.map((part): EnginePart => {
+    if (part.type === 'text') return part;
+    images.push(part);
+    return { type: 'text', text: IMAGE_PLACEHOLDER };
+  });
+  return { role: 'tool', content: plainContent(texts), toolCallId: callId };
+}
+
+/** One text part is its string, no part at all the empty one; every other list stays a list. */
+export function plainContent(parts: readonly EnginePart[]): string | readonly EnginePart[] {
+  if (parts.length === 0) return '';
+  const only = parts[0] as EnginePart;
+  return parts.length === 1 && only.type === 'text' ? only.text : parts;
+}
+
+export function asParts(content: string | readonly EnginePart[]): readonly EnginePart[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
