@@ -1,9 +1,8 @@
-import type { StoredSketch } from '../ledger/ledger.ts';
 import type { WhyRoot } from '../protocol/wire/ledger.ts';
 import { differingNames } from './compare-items.ts';
 import { historyDifference } from './history-difference.ts';
 import { RecordedHistories, type RecordedHistory } from './recorded-histories.ts';
-import type { ItemSketch } from './sketch.ts';
+import type { ItemSketch, StoredSketch } from './sketch.ts';
 
 /** Who made the call a root. */
 export type RootedBy =

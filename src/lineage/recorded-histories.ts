@@ -1,6 +1,5 @@
-import type { StoredSketch } from '../ledger/ledger.ts';
 import { sameItem } from './compare-items.ts';
-import { type ItemSketch, parseSketch, type RecordSketch } from './sketch.ts';
+import { type ItemSketch, parseSketch, type RecordSketch, type StoredSketch } from './sketch.ts';
 
 /** A record's history, told apart from its parent's. */
 interface Entry {

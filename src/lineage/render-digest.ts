@@ -4,6 +4,9 @@ import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
 import { canonicalReplayWithoutNulls } from './canonical-json.ts';
 import { replayDigest, sha256Hex } from './digest.ts';
 
+/** Render keys that differ between two results of {@link renderKeyDigests}, in order. */
+export { differingNames as differingRenderKeys } from './compare-items.ts';
+
 /** Members of the upstream body that shape the prompt (protocol section 3), in canonical order. */
 export const RENDER_KEYS = [
   'add_generation_prompt',
@@ -40,14 +43,6 @@ export function renderDigest(fields: ReadonlyMap<string, JsonFragment>): RenderD
 /** A short digest of each render key that is present, to name the keys that differ (`why_root`). */
 export function renderKeyDigests(fields: ReadonlyMap<string, JsonFragment>): Readonly<Record<string, string>> {
   return renderEvidence(fields).keyDigests;
-}
-
-/** Keys whose short digests differ, or that only one side has, in canonical order. */
-export function differingRenderKeys(
-  a: Readonly<Record<string, string>>,
-  b: Readonly<Record<string, string>>,
-): string[] {
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((key) => a[key] !== b[key]).sort();
 }
 
 /**

@@ -49,6 +49,15 @@ export interface RecordSketch {
   readonly render: Readonly<Record<string, string>>;
 }
 
+/** A record's sketch as it is read back from the ledger. */
+export interface StoredSketch {
+  readonly callId: string;
+  readonly parentCallId: string | null;
+  readonly renderDigest: string;
+  /** JSON of a {@link RecordSketch}. */
+  readonly sketchJson: string;
+}
+
 /** Sketch of one message with its evidence. */
 export function sketchOf(message: EngineMessage, item: EvidenceItem): ItemSketch {
   const d = (item.emptyToolContentDigest ?? item.digest).slice(0, SHORT);
