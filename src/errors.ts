@@ -52,7 +52,7 @@ export const CATALOGUE = {
   worker_unreachable: entry(503, 'overloaded', true),
   ledger_unavailable: entry(503, 'overloaded', true),
   shutting_down: entry(503, 'overloaded', true),
-  commit_failed: entry(503, 'upstream'),
+  commit_failed: entry(502, 'upstream'),
   deadline_exceeded: entry(504, 'timeout'),
 } as const satisfies Record<string, CatalogueEntry>;
 
@@ -71,6 +71,8 @@ export interface ServiceError {
   readonly retryAfterHeader?: string | undefined;
   /** False sends `x-should-retry: false`. */
   readonly mayRetry: boolean;
+  /** Context refusals only: the words that agents of the Messages dialect look for, with the numbers where the engine gave them. */
+  readonly contextPrefix?: string | undefined;
 }
 
 /** Seconds that a caller is told to wait where the catalogue says that waiting helps. */

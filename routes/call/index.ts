@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { checkAgent } from '../../src/access.ts';
+import { sendError } from '../../src/app.ts';
+import { buildModelList } from '../../src/call/models.ts';
+import type { Context } from '../../src/context.ts';
+import { serviceError } from '../../src/errors.ts';
+import { chatCompletionsRoute } from './chat-completions.ts';
+import { measureRoute } from './measure.ts';
+import { messagesRoute } from './messages.ts';
+import { modelsRoute } from './models.ts';
+import { responsesRoute } from './responses.ts';
+
+/** Prefixes of the agents' URLs (protocol section 2): two that capture, one that does not. */
+export const CALL_PREFIXES = [
+  '/ng-rollout/:attempt/training-token-capture/v1',
+  '/ng-rollout/:attempt/v1',
+  '/v1',
+] as const;
+
+/** The agents' side, behind the check of who may use it. */
+export function registerCallRoutes(app: FastifyInstance, ctx: Context): void {
+  const models = buildModelList(ctx);
+  app.register(async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      if (request.headers.upgrade !== undefined) {
+        return sendError(
+          request,
+          reply,
+          serviceError('upgrade_required', 'WebSockets are not supported here; use HTTP requests.'),
+        );
+      }
+      const refused = checkAgent(request.headers, attemptOf(request), {
+        controlToken: ctx.config.control.token,
+        keySecret: ctx.config.agents.key_secret,
+      });
+      return refused === null ? undefined : sendError(request, reply, refused);
+    });
+    for (const prefix of CALL_PREFIXES) {
+      responsesRoute(scope, ctx, prefix);
+      chatCompletionsRoute(scope, ctx, prefix);
+      messagesRoute(scope, ctx, prefix);
+      modelsRoute(scope, models, prefix);
+    }
+    measureRoute(scope, ctx);
+    refuseOtherMethods(scope);
+  });
+}
+
+/** The attempt in a URL, unchecked; null on plain paths. */
+export function attemptOf(request: FastifyRequest): string | null {
+  return (request.params as { attempt?: string }).attempt ?? null;
+}
+
+/** A known path with a method that it does not have: 405, and OPTIONS says which it has. */
+function refuseOtherMethods(scope: FastifyInstance): void {
+  const refuse = (allow: string) => (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('allow', allow);
+    if (request.method === 'OPTIONS') return reply.code(204).send();
+    return sendError(
+      request,
+      reply,
+      serviceError('method_not_allowed', `This path takes ${allow}, not ${request.method}.`),
+    );
+  };
+  for (const prefix of CALL_PREFIXES) {
+    for (const path of ['/responses', '/chat/completions', '/messages']) {
+      scope.route({
+        method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+        url: prefix + path,
+        exposeHeadRoute: true,
+        handler: refuse('POST'),
+      });
+    }
+    scope.route({
+      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      url: `${prefix}/models`,
+      handler: refuse('GET'),
+    });
+  }
+}

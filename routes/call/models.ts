@@ -1,0 +1,27 @@
+import type { FastifyInstance } from 'fastify';
+import { sendError } from '../../src/app.ts';
+import { checkAttempt } from '../../src/call/identify-attempt.ts';
+import type { ModelList } from '../../src/call/models.ts';
+import { serviceError } from '../../src/errors.ts';
+import { attemptOf } from './index.ts';
+
+/** The upstream's model list: agents probe it, so it never fails and never marks an attempt (protocol section 2). */
+export function modelsRoute(app: FastifyInstance, models: ModelList, prefix: string): void {
+  app.get(`${prefix}/models`, async (request, reply) => {
+    const attempt = attemptOf(request);
+    const problem = attempt === null ? null : checkAttempt(attempt);
+    if (problem !== null) return sendError(request, reply, problem);
+    return reply.type('application/json; charset=utf-8').send(await models.list());
+  });
+  // Model names hold slashes.
+  app.get(`${prefix}/models/*`, async (request, reply) => {
+    const id = (request.params as { '*': string })['*'];
+    const model = await models.find(id);
+    if (model !== null) return reply.type('application/json; charset=utf-8').send(model);
+    return sendError(
+      request,
+      reply,
+      serviceError('not_found', `The model ${JSON.stringify(id.slice(0, 200))} does not exist.`, { param: 'model' }),
+    );
+  });
+}

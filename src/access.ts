@@ -1,0 +1,61 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ServiceError, serviceError } from './errors.ts';
+
+/** Who may do what (design, "Trust"): the control token is for trainer and operators, agent keys are for one attempt each; neither is valid on the other side. */
+
+const KEY_VERSION = 'gmp1';
+
+/** Makes the agent key of an attempt: an HMAC that the trainer's side can mint without a call. `gmp1.<64 hex>.<attempt>`. */
+export function mintAgentKey(secret: string, attempt: string): string {
+  return `${KEY_VERSION}.${createHmac('sha256', secret).update(`${KEY_VERSION}\n${attempt}`).digest('hex')}.${attempt}`;
+}
+
+/** Compares secrets in constant time, whatever their lengths. */
+export function sameSecret(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+/** Keys that a request carries: `Authorization: Bearer` and `x-api-key`. */
+function keysOf(headers: IncomingHttpHeaders): string[] {
+  const bearer = /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
+  const apiKey = headers['x-api-key'];
+  return [bearer, typeof apiKey === 'string' ? apiKey.trim() : undefined].filter(
+    (key) => key !== undefined && key !== '',
+  ) as string[];
+}
+
+/** Trainer and operators: 401 without the control token. */
+export function checkControl(headers: IncomingHttpHeaders, controlToken: string | null): ServiceError | null {
+  const bearer = /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
+  if (controlToken !== null && bearer !== undefined && sameSecret(bearer, controlToken)) return null;
+  return serviceError('unauthorized', 'This needs "Authorization: Bearer <control token>".');
+}
+
+/**
+ * Agents: the control token is refused wherever it stands; where agent keys are required the key must be the one of this attempt (of any attempt on plain paths).
+ */
+export function checkAgent(
+  headers: IncomingHttpHeaders,
+  attempt: string | null,
+  secrets: { readonly controlToken: string | null; readonly keySecret: string | null },
+): ServiceError | null {
+  const keys = keysOf(headers);
+  const { controlToken, keySecret } = secrets;
+  if (controlToken !== null && keys.some((key) => sameSecret(key, controlToken))) {
+    return serviceError('unauthorized', 'The control token is not valid on the agent side.');
+  }
+  if (keySecret === null) return null;
+  const valid = keys.some((key) => {
+    const owner = attempt ?? key.split('.').slice(2).join('.');
+    return owner !== '' && sameSecret(key, mintAgentKey(keySecret, owner));
+  });
+  if (valid) return null;
+  return serviceError(
+    'unauthorized',
+    attempt === null
+      ? 'This server requires an agent key, as "Authorization: Bearer <key>" or "x-api-key".'
+      : 'This server requires the agent key of this attempt, as "Authorization: Bearer <key>" or "x-api-key".',
+  );
+}

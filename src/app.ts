@@ -1,0 +1,90 @@
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { registerCallRoutes } from '../routes/call/index.ts';
+import { registerOperationsRoutes } from '../routes/operations/index.ts';
+import { registerTrainerRoutes } from '../routes/trainer/index.ts';
+import { bodyTooLarge, takeBodiesAsBytes } from './body-parser.ts';
+import { checkAttempt } from './call/identify-attempt.ts';
+import { errorReply } from './call/render-error.ts';
+import type { Context } from './context.ts';
+import { type ServiceError, ServiceErrorException, serviceError } from './errors.ts';
+import type { Dialect } from './protocol/conversation.ts';
+
+/** The HTTP side: the agents' server, and the control server where it has a port of its own (else both are one). */
+export interface Apps {
+  readonly agents: FastifyInstance;
+  readonly control: FastifyInstance | null;
+}
+
+export function buildApps(ctx: Context): Apps {
+  const agents = buildServer(ctx);
+  const control = ctx.config.control.port === null ? null : buildServer(ctx);
+  registerCallRoutes(agents, ctx);
+  registerTrainerRoutes(control ?? agents, ctx);
+  registerOperationsRoutes(control ?? agents, ctx);
+  return { agents, control };
+}
+
+/** Room for the longest attempt name, percent-encoded, so that a bad one is told what is wrong with it. */
+const MAX_PARAM_LENGTH = 2_000;
+
+function buildServer(ctx: Context): FastifyInstance {
+  const app = fastify({
+    loggerInstance: ctx.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: ctx.config.limits.body_bytes,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
+    // Generations last minutes; what limits them is deadlines.call_s.
+    requestTimeout: 0,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => {
+      sendError(request, reply, serviceError('invalid_request', error.message));
+    },
+  });
+  takeBodiesAsBytes(app, ctx.config.limits.body_bytes);
+  app.setErrorHandler((error, request, reply) => sendError(request, reply, toServiceError(ctx, error)));
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, notFound(request)));
+  return app;
+}
+
+/** Dialect of a path, for the envelope of errors that no route gives. */
+export function dialectOf(url: string): Dialect {
+  const path = url.split('?', 1)[0] as string;
+  if (/\/v1\/messages(\/|$)/.test(path)) return 'messages';
+  return /\/v1\/responses(\/|$)/.test(path) ? 'responses' : 'chat';
+}
+
+/** Sends an error in the dialect of the request's path. */
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
+  const { status, headers, body } = errorReply(dialectOf(request.url), error);
+  return reply.code(status).headers(headers).send(body);
+}
+
+function toServiceError(ctx: Context, error: unknown): ServiceError {
+  if (error instanceof ServiceErrorException) return error.serviceError;
+  const { code, statusCode, message } = error as { code?: string; statusCode?: number; message: string };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(ctx.config.limits.body_bytes);
+  if (statusCode !== undefined && statusCode < 500) return serviceError('invalid_request', message);
+  ctx.log.error({ err: error }, 'unexpected error');
+  return serviceError('internal_error', 'The server failed in an unexpected way.');
+}
+
+function notFound(request: FastifyRequest): ServiceError {
+  const path = request.url.split('?', 1)[0] as string;
+  if (request.headers.upgrade !== undefined) {
+    return serviceError('upgrade_required', 'WebSockets are not supported here; use HTTP requests.');
+  }
+  const attempt = /^\/(?:ng-rollout|context)\/([^/]*)/.exec(path)?.[1];
+  const problem = attempt === undefined ? null : checkAttempt(decoded(attempt));
+  return problem ?? serviceError('not_found', `There is nothing at ${request.method} ${path.slice(0, 200)}.`);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,56 @@
+import { promisify } from 'node:util';
+import * as zlib from 'node:zlib';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ServiceErrorException, serviceError } from './errors.ts';
+
+type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: promisify(zlib.gunzip) as Decoder,
+  'x-gzip': promisify(zlib.gunzip) as Decoder,
+  deflate: promisify(zlib.inflate) as Decoder,
+  br: promisify(zlib.brotliDecompress) as Decoder,
+  zstd: promisify(zlib.zstdDecompress) as Decoder,
+};
+
+/** Bodies reach the routes as bytes, whatever their content type says: JSON is read losslessly later. Compressed ones are decompressed within the same limit. */
+export function takeBodiesAsBytes(app: FastifyInstance, limitBytes: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: limitBytes },
+    async (request: FastifyRequest, body: Buffer) => {
+      const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+      if (encoding === 'identity' || encoding === '') return body;
+      const decode = DECODERS[encoding];
+      if (decode === undefined) {
+        throw new ServiceErrorException(
+          serviceError(
+            'unsupported_media_type',
+            `content-encoding: ${encoding} is not supported; use gzip, deflate, br, zstd, or none.`,
+          ),
+        );
+      }
+      try {
+        return await decode(body, { maxOutputLength: limitBytes });
+      } catch (error) {
+        const tooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+        throw new ServiceErrorException(
+          tooLarge ? bodyTooLarge(limitBytes) : serviceError('invalid_json', `The body is not valid ${encoding}.`),
+        );
+      }
+    },
+  );
+}
+
+export function bodyTooLarge(limitBytes: number) {
+  return serviceError(
+    'body_too_large',
+    `The request body is larger than the limit of ${limitBytes} bytes (limits.body_bytes).`,
+  );
+}
+
+/** The body of a request as bytes; empty where there was none. */
+export function bodyOf(request: FastifyRequest): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}

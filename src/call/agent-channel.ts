@@ -1,0 +1,134 @@
+import type { ServerResponse } from 'node:http';
+import { type ServiceError, serviceError } from '../errors.ts';
+import type { Dialect } from '../protocol/conversation.ts';
+import type { RelaySink } from '../worker/relay.ts';
+import { errorEvents, errorReply } from './render-error.ts';
+
+const SSE_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  // Buffering intermediaries would hold keepalives back.
+  'x-accel-buffering': 'no',
+};
+
+/**
+ * The way back to the agent. While the answer of a streamed call is awaited it opens the stream after a grace period and keeps idle timers alive with comment
+ * lines; until then an error is a real HTTP status, after it the dialect's own error event. It knows whether the agent is still there, and whether
+ * the reply was handed over in full.
+ */
+export class AgentChannel implements RelaySink {
+  readonly dialect: Dialect;
+  private readonly response: ServerResponse;
+  private readonly callHeaders: Record<string, string> = {};
+  private timer: NodeJS.Timeout | undefined;
+  private streaming = false;
+  private status = 0;
+  private gone = false;
+  /** Resolves true when the reply was handed over in full, false when the agent went away before. */
+  readonly handedOver: Promise<boolean>;
+
+  constructor(dialect: Dialect, response: ServerResponse) {
+    this.dialect = dialect;
+    this.response = response;
+    // The response lets go of its socket when it finishes, before our listener runs.
+    const socket = response.socket;
+    this.handedOver = new Promise((resolve) => {
+      response.once('finish', () => resolve(socket?.destroyed === false));
+      response.once('close', () => {
+        this.gone = !response.writableFinished;
+        clearTimeout(this.timer);
+        resolve(false);
+      });
+    });
+    if (response.destroyed || socket?.destroyed) this.gone = true;
+  }
+
+  get isGone(): boolean {
+    return this.gone;
+  }
+
+  /** Status of what was sent; 0 while nothing was. */
+  get sentStatus(): number {
+    return this.status;
+  }
+
+  /** Names the call in a reply header, for people who compare logs. */
+  name(callId: string): void {
+    this.callHeaders['x-request-id'] = callId;
+  }
+
+  /** An answer is awaited: a stream gets its head after the grace period and comments from then on. */
+  awaitAnswer(stream: boolean, times: { readonly graceMs: number; readonly keepaliveMs: number }): void {
+    if (!stream) return;
+    const beat = () => {
+      if (this.gone) return;
+      if (!this.streaming) this.openStream();
+      this.response.write(': waiting\n\n');
+      this.timer = setTimeout(beat, times.keepaliveMs);
+    };
+    this.timer = setTimeout(beat, times.graceMs);
+  }
+
+  /** Sends the finished reply: JSON with its length, or the rendered event stream. */
+  send(body: Buffer, stream: boolean): void {
+    clearTimeout(this.timer);
+    if (this.gone) return;
+    this.status = 200;
+    if (stream && !this.streaming) this.openStream();
+    else if (!stream) {
+      this.response.writeHead(200, {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': body.length,
+        ...this.callHeaders,
+      });
+    }
+    this.response.end(body);
+  }
+
+  /** Sends an error: a status with the dialect's envelope, or its error event where a head is out. */
+  fail(error: ServiceError): void {
+    clearTimeout(this.timer);
+    if (this.gone) return;
+    this.status = error.status;
+    if (this.streaming) {
+      this.response.end(errorEvents(this.dialect, error));
+      return;
+    }
+    const reply = errorReply(this.dialect, error);
+    this.response.writeHead(reply.status, { ...reply.headers, ...this.callHeaders });
+    this.response.end(reply.body);
+  }
+
+  open(contentType: string): void {
+    if (this.gone) return;
+    this.streaming = true;
+    this.status = 200;
+    this.response.writeHead(200, { ...SSE_HEADERS, 'content-type': contentType, ...this.callHeaders });
+    this.response.flushHeaders();
+  }
+
+  write(chunk: Buffer, drained: () => void): boolean {
+    if (this.gone || this.response.write(chunk)) return true;
+    this.response.once('drain', drained);
+    return false;
+  }
+
+  end(): void {
+    this.response.end();
+  }
+
+  breakOff(detail: string): void {
+    this.fail(serviceError('worker_failed', `The inference worker broke off: ${detail}`));
+  }
+
+  whenGone(callback: () => void): void {
+    this.response.once('close', () => {
+      if (!this.response.writableFinished) callback();
+    });
+  }
+
+  private openStream(): void {
+    this.streaming = true;
+    this.response.writeHead(200, { ...SSE_HEADERS, ...this.callHeaders });
+  }
+}

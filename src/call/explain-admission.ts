@@ -1,0 +1,64 @@
+import type { Context } from '../context.ts';
+import type { AdmitOutcome } from '../ledger/ledger.ts';
+import { LedgerUnavailable } from '../ledger/ledger.ts';
+import { explainRoot, type RootedBy } from '../lineage/explain-root.ts';
+import { renderKeyDigests } from '../lineage/render-digest.ts';
+import { sketchOf } from '../lineage/sketch.ts';
+import type { EvidenceItem } from '../lineage/types.ts';
+import type { ConvertedRequest } from '../protocol/conversation.ts';
+import type { JsonFragment } from '../protocol/json/fragment.ts';
+import type { WhyRoot } from '../protocol/wire/ledger.ts';
+import type { CapturedCall } from './admit-call.ts';
+import type { Evidence } from './gather-evidence.ts';
+
+/**
+ * Finds out why a call is a root (protocol section 7, `why_root`) while the worker is busy with it: it looks at the sketches of the records that the call could
+ * see. Null for a continuation. A ledger that is away costs the detail, never the call.
+ */
+export async function explainAdmission(
+  ctx: Context,
+  call: CapturedCall,
+  prepared: {
+    readonly request: ConvertedRequest;
+    readonly fields: ReadonlyMap<string, JsonFragment>;
+    readonly evidence: Evidence;
+  },
+  admitted: Extract<AdmitOutcome, { kind: 'admitted' }>,
+): Promise<WhyRoot | null> {
+  if (admitted.candidate !== null) return null;
+  const { evidence, request } = prepared;
+  try {
+    const records = admitted.recordsSeen === 0 ? [] : await ctx.ledger.sketches(call.attempt, admitted.recordsSeen);
+    return explainRoot({
+      rootedBy: rootedBy(call, admitted),
+      items: request.messages.map((message, at) => sketchOf(message, evidence.items[at] as EvidenceItem)),
+      renderDigest: evidence.renderDigest,
+      renderKeys: renderKeyDigests(prepared.fields),
+      records,
+    });
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error;
+    ctx.events.bookkeepingFailed(call, 'why_root', error);
+    return {
+      cause: admitted.recordsSeen === 0 ? 'first_call' : 'history_differs',
+      explanation: 'The ledger was away when this was to be found out.',
+    };
+  }
+}
+
+function rootedBy(call: CapturedCall, admitted: Extract<AdmitOutcome, { kind: 'admitted' }>): RootedBy {
+  if (call.namedParent === null) return { by: 'parent_header' };
+  switch (admitted.rootedBy) {
+    case 'ambiguous':
+      return { by: 'ambiguous' };
+    case 'named_parent':
+      return { by: 'named_parent', callId: admitted.namedCallId ?? null };
+    case 'unmatched':
+    case null:
+      return { by: 'search' };
+    default: {
+      const never: never = admitted.rootedBy;
+      return never;
+    }
+  }
+}

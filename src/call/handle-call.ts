@@ -1,0 +1,265 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Context } from '../context.ts';
+import { type ServiceError, serviceError } from '../errors.ts';
+import type { ConversionOptions, ConvertedRequest, Dialect, ReplyOptions } from '../protocol/conversation.ts';
+import type { JsonFragment } from '../protocol/json/fragment.ts';
+import { jsonString } from '../protocol/json/fragment.ts';
+import { upstreamBody, upstreamMessage } from '../protocol/upstream-body.ts';
+import { admitCall, type CapturedCall } from './admit-call.ts';
+import type { AgentChannel } from './agent-channel.ts';
+import { recordFailure } from './commit-record.ts';
+import { explainAdmission } from './explain-admission.ts';
+import { type Evidence, gatherEvidence } from './gather-evidence.ts';
+import { identifyAttempt, PARENT_HEADER } from './identify-attempt.ts';
+import { joinCall } from './join-call.ts';
+import { type ParsedCall, parseCall, requestDigest } from './parse-call.ts';
+import { handlePlainCall } from './plain-call.ts';
+import { type AdmittedCall, type SettledCall, settleCall } from './settle-call.ts';
+
+/** A request as the routes hand it over. */
+export interface IncomingCall {
+  readonly dialect: Dialect;
+  /** The attempt of the URL, unchecked; null on plain paths. */
+  readonly attempt: string | null;
+  readonly headers: IncomingHttpHeaders;
+  /** The body as it came, decompressed. */
+  readonly body: Buffer;
+}
+
+/**
+ * One call from its request to its reply, every step by name (protocol section 1):
+ * identify the attempt → parse and convert → gather evidence → admit (intent and proposal, one atomic step) → worker → coordinates → reply rendered →
+ * record durable → reply sent. The steps between worker and record are {@link settleCall}; they go on when the agent hangs up.
+ */
+export async function handleCall(ctx: Context, incoming: IncomingCall, channel: AgentChannel): Promise<void> {
+  const startedMs = performance.now();
+  const error = await ctx.running.add(takeCall(ctx, incoming, channel));
+  if (error !== null) {
+    if (error.refusedBeforeInference) ctx.events.refused(incoming.attempt, incoming.dialect, error.error.code);
+    channel.fail(error.error);
+  }
+  const elapsedS = (performance.now() - startedMs) / 1000;
+  ctx.events.finished(incoming.dialect, incoming.attempt !== null, channel.sentStatus, elapsedS);
+}
+
+/** An error for the agent, or null where a reply was sent. */
+export type CallFailure = { readonly error: ServiceError; readonly refusedBeforeInference: boolean } | null;
+
+function refusal(error: ServiceError): CallFailure {
+  return { error, refusedBeforeInference: true };
+}
+
+async function takeCall(ctx: Context, incoming: IncomingCall, channel: AgentChannel): Promise<CallFailure> {
+  if (ctx.lifecycle.draining) {
+    return refusal(serviceError('shutting_down', 'This server is stopping. Send the request again.'));
+  }
+  if (ctx.running.size() >= ctx.config.limits.concurrent_calls) {
+    return refusal(
+      serviceError('rate_limit_exceeded', 'This server has reached its limit of calls in flight. Try again shortly.'),
+    );
+  }
+  const parseMs = performance.now();
+  const target = identifyAttempt(incoming.attempt, incoming.dialect, incoming.headers[PARENT_HEADER]);
+  if ('status' in target) return refusal(target);
+  const parsed = parseCall(
+    incoming.dialect,
+    incoming.body,
+    conversionOptions(ctx, incoming),
+    ctx.config.limits.json_depth,
+  );
+  if ('status' in parsed) return refusal(parsed);
+  ctx.events.stripped(parsed.request.stripped);
+  ctx.events.phase('parse', performance.now() - parseMs);
+
+  const fields = upstreamFields(ctx, parsed.request);
+  if (target.attempt === null)
+    return handlePlainCall(ctx, { request: parsed.request, fields, body: parsed.body }, channel);
+
+  const evidenceMs = performance.now();
+  const evidence = gatherEvidence(parsed.request.messages, fields, ctx.config.lineage.reasoning);
+  if ('status' in evidence) return refusal(evidence);
+  ctx.events.phase('evidence', performance.now() - evidenceMs);
+  return captureCall(ctx, { ...parsed, fields, evidence }, target.attempt, target.namedParent, incoming, channel);
+}
+
+type PreparedCall = ParsedCall & { readonly fields: ReadonlyMap<string, JsonFragment>; readonly evidence: Evidence };
+
+async function captureCall(
+  ctx: Context,
+  prepared: PreparedCall,
+  attempt: string,
+  namedParent: string | null | undefined,
+  incoming: IncomingCall,
+  channel: AgentChannel,
+): Promise<CallFailure> {
+  const call: CapturedCall = { attempt, namedParent, callId: ctx.newCallId(), admittedAtS: ctx.nowS() };
+  const idempotencyKey = incoming.headers['idempotency-key'];
+  const resend = {
+    requestDigest: requestDigest(incoming.dialect, prepared.body),
+    idempotencyKey: typeof idempotencyKey === 'string' && idempotencyKey !== '' ? idempotencyKey : null,
+  };
+  const admitMs = performance.now();
+  let admitted = await admitCall(ctx, call, prepared.evidence, resend);
+  ctx.events.phase('admit', performance.now() - admitMs);
+
+  const { request } = prepared;
+  channel.awaitAnswer(request.stream, {
+    graceMs: ctx.config.sse.grace_s * 1000,
+    keepaliveMs: ctx.config.sse.keepalive_s * 1000,
+  });
+  if ('kind' in admitted && admitted.kind === 'joined') {
+    const joined = await joinCall(ctx, { attempt, callId: admitted.callId }, request, channel);
+    if (joined !== 'gone') return joined;
+    // Nothing is kept of the call that it repeats: it runs as a call of its own.
+    admitted = await admitCall(ctx, call, prepared.evidence, null);
+  }
+  if ('status' in admitted) return refusal(admitted);
+  switch (admitted.kind) {
+    case 'joined':
+      throw new Error('a call without a re-send key was joined');
+    case 'unresolved':
+      ctx.events.unresolved(call);
+      return handlePlainCall(ctx, { request, fields: prepared.fields, body: prepared.body, captured: call }, channel);
+    case 'admitted':
+      break;
+    default: {
+      const never: never = admitted;
+      return never;
+    }
+  }
+  ctx.events.admitted(call, admitted);
+  channel.name(call.callId);
+  let late = false;
+  const settled = settleCall(ctx, {
+    call,
+    request,
+    fields: prepared.fields,
+    evidence: prepared.evidence,
+    candidate: admitted.candidate,
+    upstream: capturedBody(ctx, prepared, call, admitted.candidate),
+    replyOptions: replyOptions(ctx, call.callId, true),
+    whyRoot: explainAdmission(ctx, call, prepared, admitted),
+    isLate: () => late,
+  });
+  ctx.running.add(settled);
+  ctx.running.publish(call.callId, settled);
+  const result = await inTime(ctx, settled, () => {
+    late = true;
+    return recordFailure(
+      ctx,
+      call,
+      'request_finished_without_staged_coordinates',
+      'the deadline of the call was reached',
+    );
+  });
+  return handOver(ctx, call, result, request.stream, channel);
+}
+
+/** Waits for a call until its deadline. After it the agent gets 504 and the failure row stands; the call itself is listened to until it ends. */
+async function inTime(
+  ctx: Context,
+  settled: Promise<SettledCall>,
+  onDeadline: () => Promise<void>,
+): Promise<SettledCall> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<'deadline'>((resolve) => {
+    timer = setTimeout(resolve, Math.min(ctx.config.deadlines.call_s * 1000, 2 ** 31 - 1), 'deadline' as const);
+  });
+  const first = await Promise.race([settled, deadline]);
+  clearTimeout(timer);
+  if (first !== 'deadline') return first;
+  await onDeadline();
+  const error = serviceError(
+    'deadline_exceeded',
+    `The call did not finish within ${ctx.config.deadlines.call_s} s; its rollout cannot be used for training.`,
+  );
+  return { kind: 'failed', error };
+}
+
+/** Sends a settled call's reply, and tells the ledger whether it arrived: what a re-send may claim hangs on it. */
+export async function handOver(
+  ctx: Context,
+  ids: { readonly attempt: string; readonly callId: string },
+  result: SettledCall,
+  stream: boolean,
+  channel: AgentChannel,
+): Promise<CallFailure> {
+  if (result.kind === 'failed') return { error: result.error, refusedBeforeInference: false };
+  channel.send(result.bytes as Buffer, stream);
+  watchHandOver(ctx, ids, channel);
+  return null;
+}
+
+/** Notes, once, that the agent went away or has its reply. */
+export function watchHandOver(ctx: Context, ids: { attempt: string; callId: string }, channel: AgentChannel): void {
+  ctx.running.add(
+    channel.handedOver.then(async (arrived) => {
+      try {
+        if (arrived) await ctx.ledger.delivered(ids.attempt, ids.callId);
+        else {
+          ctx.events.clientGone(ids);
+          await ctx.ledger.clientGone(ids.attempt, ids.callId);
+        }
+      } catch (error) {
+        ctx.events.bookkeepingFailed(ids, arrived ? 'delivered' : 'client gone', error);
+      }
+    }),
+  );
+}
+
+export function conversionOptions(
+  ctx: Context,
+  incoming: Pick<IncomingCall, 'attempt' | 'headers' | 'dialect'>,
+): ConversionOptions {
+  const { config } = ctx;
+  return {
+    captured: incoming.attempt !== null,
+    userAgent: incoming.headers['user-agent'] ?? '',
+    allowChatTemplate: config.requests.chat_template === 'allow',
+    alwaysEncryptReasoning: config.reasoning.encrypted === 'always',
+    hideReasoning: config.lineage.reasoning === 'hidden',
+    chatReasoningKey: config.reasoning.chat_key,
+  };
+}
+
+export function replyOptions(ctx: Context, callId: string, captured: boolean): ReplyOptions {
+  return {
+    callId,
+    captured,
+    chatReasoningKey: ctx.config.reasoning.chat_key,
+    hideReasoning: ctx.config.lineage.reasoning === 'hidden',
+  };
+}
+
+/** Upstream members of a call: what the conversion mapped, then the server's own word on model and sampling. */
+export function upstreamFields(ctx: Context, request: ConvertedRequest): Map<string, JsonFragment> {
+  const { model, sampling } = ctx.config;
+  const name = model.override ?? (request.model === null ? null : (model.aliases[request.model] ?? request.model));
+  const fields = new Map<string, JsonFragment>();
+  if (name !== null) fields.set('model', jsonString(name));
+  for (const [key, value] of request.fields) fields.set(key, value);
+  for (const [key, value] of Object.entries(sampling.override)) fields.set(key, JSON.stringify(value));
+  return fields;
+}
+
+/** Upstream messages of a request, as the engine wants them. */
+export function upstreamMessages(ctx: Context, request: ConvertedRequest): JsonFragment[][] {
+  const options = { reasoningKey: ctx.config.worker.reasoning_key, callIdLimit: ctx.config.worker.call_id_limit };
+  return request.messages.map((message) => upstreamMessage(message, options));
+}
+
+function capturedBody(
+  ctx: Context,
+  prepared: PreparedCall,
+  call: CapturedCall,
+  candidate: AdmittedCall['candidate'],
+): Buffer {
+  const { evidence } = prepared;
+  const admission = { ...call, candidate, items: evidence.items, renderDigest: evidence.renderDigest };
+  return upstreamBody({
+    model: null,
+    messages: upstreamMessages(ctx, prepared.request),
+    fields: prepared.fields,
+    extra: new Map<string, JsonFragment>([['stream', 'false'], ...ctx.strategy.upstreamFields(admission)]),
+  });
+}

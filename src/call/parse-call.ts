@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { ServiceError } from '../errors.ts';
+import { serviceError } from '../errors.ts';
+import { chat } from '../protocol/chat/index.ts';
+import {
+  type ConversionOptions,
+  type ConvertedRequest,
+  type Dialect,
+  type DialectConverter,
+  isRefusal,
+} from '../protocol/conversation.ts';
+import type { JsonNode } from '../protocol/json/json-node.ts';
+import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
+import { messages } from '../protocol/messages/index.ts';
+import { responses } from '../protocol/responses/index.ts';
+
+/** A request that was understood: converted for the engine, and its identity for the re-send rule. */
+export interface ParsedCall {
+  readonly request: ConvertedRequest;
+  readonly body: JsonNode;
+}
+
+export const CONVERTERS: Readonly<Record<Dialect, DialectConverter>> = { responses, chat, messages };
+
+/** Reads a body of the asked dialect (protocol section 2). Every refusal names what to change; nothing is recorded. */
+export function parseCall(
+  dialect: Dialect,
+  bytes: Buffer,
+  options: ConversionOptions,
+  maxDepth: number,
+): ParsedCall | ServiceError {
+  const body = parseBody(bytes, maxDepth);
+  if (!('kind' in body) || !('bytes' in body)) return body as ServiceError;
+  const request = CONVERTERS[dialect].convert(body, options);
+  if (isRefusal(request)) {
+    return { ...serviceError('invalid_request', request.message, { param: request.param }), code: request.code };
+  }
+  return { request, body };
+}
+
+/** Parses a body that must be a JSON object. */
+export function parseBody(bytes: Buffer, maxDepth: number): JsonNode | ServiceError {
+  const body = parseJson(bytes, { maxDepth });
+  if (isJsonProblem(body)) {
+    return serviceError(
+      'invalid_json',
+      bytes.length === 0
+        ? 'The request has no body; send a JSON object.'
+        : `The body is not valid JSON: ${body.problem} (at byte ${body.offset}).`,
+    );
+  }
+  if (!body.isObject())
+    return serviceError('invalid_json', `The body must be a JSON object, not ${article(body.kind)}.`);
+  return body;
+}
+
+/**
+ * Identity of a captured request for the re-send rule (design, "Never twice"): dialect and body, but for `stream` and `stream_options`. Bytes count as they
+ * came, since clients re-send byte for byte. 64 hex digits.
+ */
+export function requestDigest(dialect: Dialect, body: JsonNode): string {
+  const hash = createHash('sha256').update(dialect);
+  body.keys.forEach((key, at) => {
+    if (key === 'stream' || key === 'stream_options') return;
+    hash.update(`\0${key}\0`).update((body.children[at] as JsonNode).raw());
+  });
+  return hash.digest('hex');
+}
+
+function article(kind: string): string {
+  return kind === 'array'
+    ? 'an array'
+    : kind === 'null'
+      ? 'null'
+      : `a ${kind === 'true' || kind === 'false' ? 'boolean' : kind}`;
+}

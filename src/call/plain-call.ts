@@ -1,0 +1,92 @@
+import type { Context } from '../context.ts';
+import { serviceError } from '../errors.ts';
+import type { ConvertedRequest } from '../protocol/conversation.ts';
+import { ENGINE_SKIP, isAnswerProblem, parseEngineAnswer, UNFINISHED_REASONS } from '../protocol/engine-answer.ts';
+import type { JsonFragment } from '../protocol/json/fragment.ts';
+import type { JsonNode } from '../protocol/json/json-node.ts';
+import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
+import { upstreamBody } from '../protocol/upstream-body.ts';
+import type { CapturedCall } from './admit-call.ts';
+import type { AgentChannel } from './agent-channel.ts';
+import { CHAT_PATH, callWorkerRetrying, type WorkerOutcome } from './call-worker.ts';
+import { type CallFailure, replyOptions, upstreamMessages } from './handle-call.ts';
+import { relayChatStream } from './relay-stream.ts';
+import { renderAgain } from './render-reply.ts';
+import { contextRefusal, engineErrorToAgent, isContextRefusal, readEngineError } from './worker-errors.ts';
+
+/** A request that is answered without capture: a plain path, or (schema 2) a call whose parent was not found. */
+export interface PlainCall {
+  readonly request: ConvertedRequest;
+  readonly fields: ReadonlyMap<string, JsonFragment>;
+  readonly body: JsonNode;
+  /** Set for a call of a captured path: its reply holds to the rules of capture all the same. */
+  readonly captured?: CapturedCall;
+}
+
+/**
+ * Plain proxying (protocol section 2): same conversions, same errors, nothing recorded. An uncaptured Chat reply is passed on as the engine gave it, a stream as it
+ * comes; the other dialects are rendered from the finished answer.
+ */
+export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: AgentChannel): Promise<CallFailure> {
+  const { request, captured } = plain;
+  const callId = captured?.callId ?? ctx.newCallId();
+  channel.name(callId);
+  const relays = request.dialect === 'chat' && captured === undefined;
+  if (relays && request.stream) return relayChatStream(ctx, chatBody(ctx, plain, true), channel);
+
+  if (captured === undefined) {
+    channel.awaitAnswer(request.stream, {
+      graceMs: ctx.config.sse.grace_s * 1000,
+      keepaliveMs: ctx.config.sse.keepalive_s * 1000,
+    });
+  }
+  const outcome = await callWorkerRetrying(ctx, captured?.attempt ?? null, CHAT_PATH, chatBody(ctx, plain, false));
+  const failure = failureOf(ctx, outcome);
+  if (failure !== null) return failure;
+  const { body } = outcome as Extract<WorkerOutcome, { kind: 'response' }>;
+  if (relays) {
+    channel.send(body, false);
+    return null;
+  }
+  const node = parseJson(body, { skip: ENGINE_SKIP, allowNonFinite: true });
+  const answer = isJsonProblem(node) ? node : parseEngineAnswer(node, { callId });
+  if ('problem' in answer || isAnswerProblem(answer))
+    return failed('worker_failed', `The inference worker gave an unusable answer: ${answer.problem}.`);
+  if (UNFINISHED_REASONS.has(answer.finishReason))
+    return failed('worker_failed', `The inference worker gave up on this call (${answer.finishReason}).`);
+  channel.send(renderAgain(request, answer, replyOptions(ctx, callId, captured !== undefined)), request.stream);
+  return null;
+}
+
+/** What an uncaptured request that got no answer of status 200 is answered with; null for one that did. */
+export function failureOf(ctx: Context, outcome: WorkerOutcome): CallFailure {
+  switch (outcome.kind) {
+    case 'unreachable':
+      return failed('worker_unreachable', 'No inference worker can be reached. Try again shortly.');
+    case 'lost':
+      return failed('worker_failed', 'The connection to the inference worker was lost.');
+    case 'response': {
+      if (outcome.status === 200) return null;
+      const error = readEngineError(outcome.status, outcome.headers, outcome.body);
+      if (isContextRefusal(error)) return { error: contextRefusal(error), refusedBeforeInference: false };
+      if (error.status === 401 || error.status === 403)
+        ctx.events.workerRefusedCredentials(outcome.worker.url, error.status);
+      return { error: engineErrorToAgent(error), refusedBeforeInference: false };
+    }
+    default: {
+      const never: never = outcome;
+      return never;
+    }
+  }
+}
+
+function failed(code: 'worker_unreachable' | 'worker_failed', message: string): CallFailure {
+  return { error: serviceError(code, message), refusedBeforeInference: false };
+}
+
+function chatBody(ctx: Context, plain: PlainCall, stream: boolean): Buffer {
+  const options = plain.body.get('stream_options');
+  const extra = new Map<string, JsonFragment>([['stream', String(stream)]]);
+  if (stream && options !== undefined && !options.isNull()) extra.set('stream_options', options.raw());
+  return upstreamBody({ model: null, messages: upstreamMessages(ctx, plain.request), fields: plain.fields, extra });
+}

@@ -1,0 +1,92 @@
+import type { SourceMatchSpelling } from '../../protocol/wire/admission.ts';
+import type { OwnerKey } from '../../protocol/wire/coordinates.ts';
+import {
+  admissionMembers,
+  coordinatesJudge,
+  failureRows,
+  isAdmittedParent,
+  recordMembers,
+  upstreamMembers,
+} from './shared.ts';
+import type { Admission, CaptureStrategy, RecordFacts } from './strategy.ts';
+
+export interface Schema3Options {
+  readonly ownerKey: OwnerKey;
+  readonly workerKind: 'vllm' | 'megatron';
+  /** Spelling of the statement how a candidate matched; null leaves it out. */
+  readonly sourceMatch: SourceMatchSpelling | null;
+  readonly onAmbiguous: 'refuse' | 'root';
+}
+
+/** Schema 3: a candidate is proposed, the worker decides (protocol sections 3 to 7). */
+export function schema3(options: Schema3Options): CaptureStrategy {
+  const { ownerKey } = options;
+  const judge = coordinatesJudge(3, ownerKey);
+  return {
+    schemaVersion: 3,
+    ownerKey,
+    fingerprintVersion: 3,
+    servesWhenCaptureFails: false,
+    unmatched: () => ({ onAmbiguous: options.onAmbiguous, onUnmatched: 'root' }),
+    upstreamFields: (admission) => upstreamMembers(options.workerKind, admissionJson(admission, options)),
+    judge: (value, admission) =>
+      judge(value, admission, (c) => c.parent_call_id === null || isAdmittedParent(c, admission)),
+    recordJson,
+    manifestBefore: (attempt) => `{"schema_version":3,"${ownerKey}":${JSON.stringify(attempt)},"records":[`,
+    manifestAfter: (head) =>
+      `],"failures":${failureRows(3, head.failures)},"attempted_call_ids":${JSON.stringify(head.attemptedCallIds)},` +
+      `"pending_call_ids":${JSON.stringify(head.pendingCallIds)}}`,
+    besideManifest: () => '',
+  };
+}
+
+function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3Options): string {
+  const { candidate } = admission;
+  const items = admission.items.map((item) => ({
+    schema_version: 3,
+    role: item.role,
+    digest: item.digest,
+    empty_tool_content_digest: item.emptyToolContentDigest,
+  }));
+  const statement =
+    candidate === null ? null : candidate.match === 'exact' ? sourceMatch?.exact : sourceMatch?.emptyToolContent;
+  return JSON.stringify({
+    schema_version: 3,
+    [ownerKey]: admission.attempt,
+    model_call_id: admission.callId,
+    mode: 'candidate',
+    ...admissionMembers(admission),
+    request_replay: { schema_version: 3, normalization_version: 1, items, render_digest: admission.renderDigest },
+    candidate_replay:
+      candidate === null
+        ? null
+        : {
+            schema_version: 3,
+            normalization_version: 1,
+            item_count: candidate.itemCount,
+            source_digest: candidate.sourceDigest,
+            empty_tool_content_digest: candidate.emptyToolContentDigest,
+            render_digest: candidate.renderDigest,
+          },
+    ...(sourceMatch === null ? {} : { [sourceMatch.name]: statement }),
+  });
+}
+
+function recordJson(facts: RecordFacts): string {
+  const own = {
+    output_items: facts.outputItems,
+    fingerprint_version: 3,
+    response_status: facts.responseStatus,
+    finish_reason: facts.finishReason,
+    last_output_item: facts.lastOutputItem,
+    replay: {
+      schema_version: 3,
+      normalization_version: 1,
+      item_count: facts.replay.itemCount,
+      source_digest: facts.replay.sourceDigest,
+      empty_tool_content_digest: facts.replay.emptyToolContentDigest,
+      render_digest: facts.renderDigest,
+    },
+  };
+  return `{"schema_version":3,${recordMembers(facts)},${JSON.stringify(own).slice(1)}`;
+}

@@ -1,0 +1,5 @@
+import { Command } from 'commander';
+
+export function ledgerCommand(): Command {
+  return new Command('ledger');
+}

@@ -1,0 +1,5 @@
+import { Command } from 'commander';
+
+export function lineageCommand(): Command {
+  return new Command('lineage');
+}

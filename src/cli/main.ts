@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import { ConfigError } from '../../config/load.ts';
+import { agentKeyCommand } from './agent-key.ts';
+import { demoCommand } from './demo.ts';
+import { doctorCommand } from './doctor.ts';
+import { ledgerCommand } from './ledger.ts';
+import { lineageCommand } from './lineage.ts';
+import { rowsCommand } from './rows.ts';
+import { serveCommand } from './serve.ts';
+import { UsageError } from './usage-error.ts';
+import { packageVersion } from './version.ts';
+import { workerCommand } from './worker.ts';
+
+const program = new Command('gym-model-proxy')
+  .description('Model server between agents and the inference workers of a reinforcement-learning run.')
+  .version(packageVersion())
+  .showHelpAfterError()
+  .configureOutput({ outputError: (text, write) => write(text) });
+
+for (const command of [
+  serveCommand(),
+  workerCommand(),
+  demoCommand(),
+  doctorCommand(),
+  ledgerCommand(),
+  rowsCommand(),
+  lineageCommand(),
+  agentKeyCommand(),
+]) {
+  program.addCommand(command);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // What a person can mend is said in words; a defect keeps its stack.
+  console.error(
+    error instanceof ConfigError || error instanceof UsageError ? `gym-model-proxy: ${error.message}` : error,
+  );
+  process.exitCode = 1;
+}

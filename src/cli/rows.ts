@@ -1,0 +1,5 @@
+import { Command } from 'commander';
+
+export function rowsCommand(): Command {
+  return new Command('rows');
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { type Logger, pino } from 'pino';
+import { type Config, ownerKeyOf } from '../config/schema.ts';
+import type { RunningCalls } from './call/running-calls.ts';
+import { buildRunningCalls } from './call/running-calls.ts';
+import { schema2 } from './call/strategy/schema2.ts';
+import { schema3 } from './call/strategy/schema3.ts';
+import type { CaptureStrategy } from './call/strategy/strategy.ts';
+import { buildEvents, type Events } from './events.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { openLedger } from './ledger/open-ledger.ts';
+import { buildMetrics, type Metrics } from './metrics.ts';
+import { WorkerPool } from './worker/worker-pool.ts';
+
+/** Everything that is built once, in one visible place. Tests replace parts of it. */
+export interface Context {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly events: Events;
+  readonly ledger: Ledger;
+  readonly workers: WorkerPool;
+  readonly strategy: CaptureStrategy;
+  readonly running: RunningCalls;
+  /** Set once the process was told to stop: new calls are refused, calls in flight are finished. */
+  readonly lifecycle: { draining: boolean };
+  /** Name of this process in intents and leases; new at every start. */
+  readonly replica: string;
+  /** Seconds since the epoch. */
+  readonly nowS: () => number;
+  /** 32 hex digits of a UUID. */
+  readonly newCallId: () => string;
+}
+
+export interface ContextOverrides {
+  readonly log?: Logger;
+  readonly ledger?: Ledger;
+  readonly nowS?: () => number;
+  readonly newCallId?: () => string;
+  readonly replica?: string;
+}
+
+export function buildContext(config: Config, overrides: ContextOverrides = {}): Context {
+  const log = overrides.log ?? pino({ level: config.log.level, base: null });
+  const nowS = overrides.nowS ?? (() => Date.now() / 1000);
+  const replica = overrides.replica ?? randomUUID().replaceAll('-', '');
+  const ledger =
+    overrides.ledger ??
+    openLedger({
+      url: config.ledger.url,
+      replica,
+      now: nowS,
+      leaseS: config.ledger.lease_s,
+      abandonedAfterS: config.ledger.abandoned_after_s,
+      replies: { keepBytes: config.replies.keep_bytes, keepS: config.replies.keep_s },
+      wantDurability: {
+        appendfsyncAlways: config.ledger.require_appendfsync,
+        waitReplicas: config.ledger.wait_replicas,
+        waitMs: config.ledger.wait_ms,
+      },
+    });
+  const metrics = buildMetrics(() => ledger.gauges(), nowS);
+  const events = buildEvents(log, metrics);
+  return {
+    config,
+    log,
+    metrics,
+    events,
+    ledger,
+    workers: new WorkerPool({
+      urls: config.workers,
+      apiKey: config.worker.api_key,
+      apiKeys: config.worker.api_keys,
+      connectMs: config.worker.connect_s * 1000,
+      healthMs: config.worker.health_s * 1000,
+      events,
+    }),
+    strategy: buildStrategy(config),
+    running: buildRunningCalls(metrics),
+    lifecycle: { draining: false },
+    replica,
+    nowS,
+    newCallId: overrides.newCallId ?? (() => randomUUID().replaceAll('-', '')),
+  };
+}
+
+function buildStrategy(config: Config): CaptureStrategy {
+  const { schema_version, source_match } = config.capture;
+  const shared = { ownerKey: ownerKeyOf(config), workerKind: config.worker.kind };
+  if (schema_version === 2) return schema2(shared);
+  return schema3({
+    ...shared,
+    onAmbiguous: config.lineage.ambiguous,
+    sourceMatch:
+      source_match === null
+        ? null
+        : { name: source_match.name, exact: source_match.exact, emptyToolContent: source_match.empty_tool_content },
+  });
+}

@@ -1,0 +1,119 @@
+import type { Logger } from 'pino';
+import type { AdmitOutcome } from './ledger/ledger.ts';
+import type { Metrics } from './metrics.ts';
+import type { Dialect } from './protocol/conversation.ts';
+import type { FailureReason } from './protocol/wire/ledger.ts';
+
+/** Ids of a call, for log lines. Never content. */
+export interface CallIds {
+  readonly attempt: string;
+  readonly callId: string;
+}
+
+/** One function per business event: the log line and the metric together. Routes and steps never touch either of them directly. */
+export type Events = ReturnType<typeof buildEvents>;
+
+export function buildEvents(log: Logger, metrics: Metrics) {
+  return {
+    admitted(ids: CallIds, outcome: Extract<AdmitOutcome, { kind: 'admitted' }>): void {
+      const kind = outcome.candidate === null ? 'root' : 'continuation';
+      metrics.admissions.inc({ kind, cause: outcome.rootedBy ?? '' });
+      log.debug(
+        {
+          ...ids,
+          parent: outcome.candidate?.callId ?? null,
+          match: outcome.candidate?.match,
+          rootedBy: outcome.rootedBy,
+        },
+        `admitted as ${kind}`,
+      );
+    },
+    joined(ids: CallIds, state: string): void {
+      metrics.joins.inc({ state });
+      log.info({ ...ids, state }, 're-send joined a call');
+    },
+    unresolved(ids: CallIds): void {
+      metrics.failures.inc({ reason: 'unresolved_parent' });
+      log.warn(ids, 'no parent found: the call is served uncaptured');
+    },
+    /** Refused before inference; nothing was recorded. */
+    refused(attempt: string | null, dialect: Dialect | null, code: string): void {
+      metrics.refusals.inc({ code });
+      log.info({ attempt, dialect, code }, 'request refused');
+    },
+    /** An intent that is neither pending nor failed: the engine's own refusal, or no worker could be reached. */
+    settledRefused(ids: CallIds, code: string): void {
+      metrics.refusals.inc({ code });
+      log.info({ ...ids, code }, 'call settled as refused');
+    },
+    committed(ids: CallIds, facts: { parent: string | null; cumLen: number; late: boolean }): void {
+      metrics.commits.inc({
+        kind: facts.parent === null ? 'root' : 'continuation',
+        timing: facts.late ? 'late' : 'in_time',
+      });
+      log.debug({ ...ids, ...facts }, facts.late ? 'late record committed' : 'record committed');
+    },
+    commitDropped(ids: CallIds): void {
+      metrics.dropped.inc();
+      log.warn(ids, 'record dropped: the attempt was retired or deleted');
+    },
+    commitConflict(ids: CallIds): void {
+      log.error(ids, 'another record exists for this call: nothing was changed');
+    },
+    commitUnavailable(ids: CallIds, error: unknown): void {
+      log.error({ ...ids, err: error }, 'record could not be written in time: the call stays pending');
+    },
+    failed(ids: CallIds, reason: FailureReason, detail: string): void {
+      metrics.failures.inc({ reason });
+      log.warn({ ...ids, reason, detail }, 'call failed');
+    },
+    failureRowLost(ids: CallIds, reason: FailureReason, error: unknown): void {
+      log.error({ ...ids, reason, err: error }, 'failure row could not be written; the call is pending all the same');
+    },
+    clientGone(ids: CallIds): void {
+      metrics.clientsGone.inc();
+      log.info(ids, 'agent went away before its reply was handed over; the call goes on');
+    },
+    /** Bookkeeping for re-sends that failed: the record is not concerned. */
+    bookkeepingFailed(ids: CallIds, what: string, error: unknown): void {
+      log.warn({ ...ids, what, err: error }, 're-send bookkeeping failed');
+    },
+    finished(dialect: Dialect, captured: boolean, status: number, elapsedS: number): void {
+      metrics.calls.inc({ dialect, captured: String(captured), outcome: status < 400 ? 'ok' : String(status) });
+      metrics.callSeconds.observe({ dialect }, elapsedS);
+    },
+    phase(name: 'parse' | 'evidence' | 'admit' | 'render' | 'commit', elapsedMs: number): void {
+      metrics.phaseSeconds.observe({ phase: name }, elapsedMs / 1000);
+    },
+    stripped(fields: readonly string[]): void {
+      for (const field of fields) metrics.stripped.inc({ field });
+    },
+    workerError(kind: string, worker: string, detail: string): void {
+      metrics.workerErrors.inc({ kind });
+      log.warn({ worker, kind, detail }, 'worker call failed');
+    },
+    workerHealth(worker: string, up: boolean): void {
+      metrics.workerUp.set({ worker }, up ? 1 : 0);
+      if (up) log.info({ worker }, 'worker is back');
+      else log.warn({ worker }, 'worker is taken out until it answers again');
+    },
+    workerRefusedCredentials(worker: string, status: number): void {
+      metrics.workerErrors.inc({ kind: 'credentials' });
+      log.error({ worker, status }, 'THE WORKER REFUSES OUR CREDENTIALS: check worker.api_key');
+    },
+    attemptOperation(operation: 'close' | 'retire' | 'delete', attempts: readonly string[]): void {
+      metrics.attempts.inc({ operation }, attempts.length);
+      log.info({ operation, attempts: attempts.slice(0, 20), count: attempts.length }, `attempts: ${operation}`);
+    },
+    swept(deadReplicas: readonly string[], settledCalls: number): void {
+      metrics.orphans.inc(settledCalls);
+      log.warn({ deadReplicas, settledCalls }, 'settled what dead replicas left');
+    },
+    sweepFailed(error: unknown): void {
+      log.error({ err: error }, 'lease renewal or sweep failed');
+    },
+    ledgerUnavailable(operation: string, error: unknown): void {
+      log.error({ operation, err: error }, 'ledger is not available');
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { LedgerGauges } from './ledger/ledger.ts';
+
+/** Every metric of the service. Labels are low-cardinality: never an attempt, a call or a model. */
+export type Metrics = ReturnType<typeof buildMetrics>;
+
+const PHASE_BUCKETS_S = [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
+const CALL_BUCKETS_S = [0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
+
+export function buildMetrics(readGauges: () => Promise<LedgerGauges>, nowS: () => number) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `gym_proxy_${name}`, help, labelNames, registers });
+
+  const openAttempts = new Gauge({ name: 'gym_proxy_open_attempts', help: 'Attempts that are open', registers });
+  const pendingCalls = new Gauge({
+    name: 'gym_proxy_pending_calls',
+    help: 'Intents without a record, not refused',
+    registers,
+  });
+  const keptReplyBytes = new Gauge({
+    name: 'gym_proxy_kept_reply_bytes',
+    help: 'Replies kept for re-sends',
+    registers,
+  });
+  const oldestPending = new Gauge({
+    name: 'gym_proxy_oldest_pending_call_age_seconds',
+    help: 'Age of the oldest pending call that has no failure row; 0 where there is none',
+    registers,
+    /** One look at the ledger serves all four gauges of a scrape. */
+    async collect() {
+      const gauges = await readGauges();
+      openAttempts.set(gauges.openAttempts);
+      pendingCalls.set(gauges.pendingCalls);
+      keptReplyBytes.set(gauges.keptReplyBytes);
+      this.set(gauges.oldestPendingS === null ? 0 : Math.max(0, nowS() - gauges.oldestPendingS));
+    },
+  });
+
+  return {
+    registry,
+    oldestPending,
+    calls: counter('calls_total', 'Finished calls', ['dialect', 'captured', 'outcome']),
+    admissions: counter('admissions_total', 'Admitted calls', ['kind', 'cause']),
+    commits: counter('commits_total', 'Records committed', ['kind', 'timing']),
+    failures: counter('failures_total', 'Failure rows', ['reason']),
+    refusals: counter('refusals_total', 'Requests refused before inference, and intents settled as refused', ['code']),
+    joins: counter('joins_total', 'Re-sends that joined a call', ['state']),
+    dropped: counter('late_commits_dropped_total', 'Commits of attempts that are gone', []),
+    stripped: counter('stripped_fields_total', 'Request members that an agent must not say', ['field']),
+    ignored: counter('ignored_fields_total', 'Requests with members that are in no list', ['dialect']),
+    clientsGone: counter('clients_gone_total', 'Agents that went away before their reply was handed over', []),
+    attempts: counter('attempt_operations_total', 'Close, retire, delete', ['operation']),
+    orphans: counter('orphaned_calls_total', 'Pending calls of dead replicas that got their failure row', []),
+    workerErrors: counter('worker_errors_total', 'Worker calls that failed before an answer', ['kind']),
+    inFlight: new Gauge({ name: 'gym_proxy_calls_in_flight', help: 'Calls in this process', registers }),
+    workerUp: new Gauge({
+      name: 'gym_proxy_worker_up',
+      help: '1 for a worker that is believed healthy',
+      labelNames: ['worker'],
+      registers,
+    }),
+    ledgerCheck: new Gauge({
+      name: 'gym_proxy_ledger_check',
+      help: '1 for a durability check of the ledger that holds',
+      labelNames: ['check'],
+      registers,
+    }),
+    phaseSeconds: new Histogram({
+      name: 'gym_proxy_added_latency_seconds',
+      help: 'Time that this proxy adds to a captured call, by phase',
+      labelNames: ['phase'],
+      buckets: PHASE_BUCKETS_S,
+      registers,
+    }),
+    callSeconds: new Histogram({
+      name: 'gym_proxy_call_seconds',
+      help: 'Whole calls, inference included',
+      labelNames: ['dialect'],
+      buckets: CALL_BUCKETS_S,
+      registers,
+    }),
+    eventLoopLagSeconds: new Histogram({
+      name: 'gym_proxy_event_loop_lag_seconds',
+      help: 'Delay of a timer on the event loop',
+      buckets: PHASE_BUCKETS_S,
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { Agent, type Dispatcher } from 'undici';
+import type { Events } from '../events.ts';
+import { type RelayOutcome, type RelaySink, relay } from './relay.ts';
+import { type SendOutcome, send } from './send.ts';
+
+export interface WorkerPoolOptions {
+  /** Base URLs without `/v1` and without a trailing slash. */
+  readonly urls: readonly string[];
+  readonly apiKey: string | null;
+  /** By base URL; they win over `apiKey`. */
+  readonly apiKeys: Readonly<Record<string, string>>;
+  readonly connectMs: number;
+  /** Time between two looks at a worker that failed. */
+  readonly healthMs: number;
+  readonly events: Pick<Events, 'workerError' | 'workerHealth'>;
+}
+
+/** Failures in a row (answers of 5xx) after which a worker is taken out; one refused or lost connection does it at once. */
+const SERVER_ERRORS_IN_A_ROW = 3;
+/** Idle connections are closed well before the usual five seconds of a worker's own keep-alive, so that none dies under a request. */
+const IDLE_CONNECTION_MS = 2_000;
+
+/** One inference worker as this proxy sees it. */
+export interface Worker {
+  readonly url: string;
+  readonly origin: string;
+  /** Path in front of `/v1`. */
+  readonly prefix: string;
+  healthy: boolean;
+  serverErrorsInARow: number;
+}
+
+/**
+ * The inference workers: affinity, health, and the one place that sends to them. A rollout stays with its worker (rendezvous hash of the attempt
+ * over the healthy ones), so that it keeps its prefix cache. Health looks at connections and at 5xx, never at how long a generation takes.
+ */
+export class WorkerPool {
+  readonly workers: readonly Worker[];
+  private readonly options: WorkerPoolOptions;
+  private readonly dispatcher: Dispatcher;
+  private probing: NodeJS.Timeout | undefined;
+  private turn = 0;
+
+  constructor(options: WorkerPoolOptions, dispatcher?: Dispatcher) {
+    this.options = options;
+    this.dispatcher =
+      dispatcher ??
+      new Agent({
+        connect: { timeout: options.connectMs },
+        keepAliveTimeout: IDLE_CONNECTION_MS,
+        keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+        pipelining: 1,
+      });
+    this.workers = options.urls.map((url) => {
+      const { origin, pathname } = new URL(url);
+      return { url, origin, prefix: pathname === '/' ? '' : pathname, healthy: true, serverErrorsInARow: 0 };
+    });
+  }
+
+  /** Workers in the order in which a call of this attempt should try them: healthy ones by rendezvous hash, then the others. Null: take turns. */
+  order(attempt: string | null): Worker[] {
+    const offset = this.turn++;
+    const score = (worker: Worker, at: number): string =>
+      attempt === null
+        ? String((at + offset) % this.workers.length).padStart(6, '0')
+        : createHash('sha256').update(`${attempt}\n${worker.url}`).digest('hex');
+    if (this.workers.length === 1) return [...this.workers];
+    return this.workers
+      .map((worker, at) => ({ worker, score: score(worker, at) }))
+      .sort((a, b) => Number(b.worker.healthy) - Number(a.worker.healthy) || (a.score < b.score ? -1 : 1))
+      .map(({ worker }) => worker);
+  }
+
+  /** Posts JSON once. An `unreachable` outcome means that no byte left. */
+  post(worker: Worker, path: string, body: Buffer, signal?: AbortSignal): Promise<SendOutcome> {
+    return this.tell(worker, { method: 'POST', path, body, signal });
+  }
+
+  /** Asks a worker with a short time limit: models, health. */
+  get(worker: Worker, path: string, timeoutMs: number): Promise<SendOutcome> {
+    return this.tell(worker, { method: 'GET', path, body: null, headTimeoutMs: timeoutMs });
+  }
+
+  /** Posts JSON once and passes a 200 answer through to `sink`. */
+  async stream(worker: Worker, path: string, body: Buffer, sink: RelaySink): Promise<RelayOutcome> {
+    const headers = this.headers(worker, true);
+    const outcome = await relay(
+      this.dispatcher,
+      worker.origin,
+      { method: 'POST', path: worker.prefix + path, headers, body },
+      sink,
+    );
+    if (outcome.kind !== 'relayed') this.note(worker, outcome);
+    return outcome;
+  }
+
+  /** Notes what a try said about a worker's health. */
+  note(worker: Worker, outcome: SendOutcome): void {
+    if (outcome.kind === 'response') {
+      worker.serverErrorsInARow = outcome.status >= 500 ? worker.serverErrorsInARow + 1 : 0;
+      if (worker.serverErrorsInARow === 0) this.setHealth(worker, true);
+      else if (worker.serverErrorsInARow >= SERVER_ERRORS_IN_A_ROW) this.setHealth(worker, false);
+      return;
+    }
+    if (outcome.detail === 'cancelled') return;
+    this.options.events.workerError(outcome.kind, worker.url, outcome.detail);
+    if (outcome.kind === 'unreachable' || !outcome.headSeen) this.setHealth(worker, false);
+  }
+
+  /** True if at least one worker answers; unhealthy ones are looked at again first. */
+  async anyReachable(): Promise<boolean> {
+    if (this.workers.some((worker) => worker.healthy)) return true;
+    await Promise.all(this.workers.map((worker) => this.probe(worker)));
+    return this.workers.some((worker) => worker.healthy);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.probing);
+    await this.dispatcher.destroy();
+  }
+
+  private async tell(
+    worker: Worker,
+    request: {
+      method: 'GET' | 'POST';
+      path: string;
+      body: Buffer | null;
+      signal?: AbortSignal | undefined;
+      headTimeoutMs?: number;
+    },
+  ): Promise<SendOutcome> {
+    const outcome = await send(this.dispatcher, worker.origin, {
+      ...request,
+      path: worker.prefix + request.path,
+      headers: this.headers(worker, request.body !== null),
+    });
+    this.note(worker, outcome);
+    return outcome;
+  }
+
+  private headers(worker: Worker, json: boolean): Record<string, string> {
+    const key = this.options.apiKeys[worker.url] ?? this.options.apiKeys[`${worker.url}/v1`] ?? this.options.apiKey;
+    return {
+      accept: 'application/json',
+      ...(json ? { 'content-type': 'application/json' } : {}),
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    };
+  }
+
+  private setHealth(worker: Worker, healthy: boolean): void {
+    if (worker.healthy === healthy) return;
+    worker.healthy = healthy;
+    if (healthy) worker.serverErrorsInARow = 0;
+    this.options.events.workerHealth(worker.url, healthy);
+    if (!healthy) this.scheduleProbe();
+  }
+
+  private scheduleProbe(): void {
+    if (this.probing !== undefined) return;
+    this.probing = setTimeout(async () => {
+      await Promise.all(this.workers.filter((worker) => !worker.healthy).map((worker) => this.probe(worker)));
+      this.probing = undefined;
+      if (this.workers.some((worker) => !worker.healthy)) this.scheduleProbe();
+    }, this.options.healthMs);
+    this.probing.unref();
+  }
+
+  private async probe(worker: Worker): Promise<void> {
+    const outcome = await send(this.dispatcher, worker.origin, {
+      method: 'GET',
+      path: `${worker.prefix}/health`,
+      headers: this.headers(worker, false),
+      body: null,
+      headTimeoutMs: this.options.healthMs,
+    });
+    if (outcome.kind === 'response' && outcome.status < 500) this.setHealth(worker, true);
+  }
+}
