@@ -4,7 +4,10 @@ export const REQUIRED_NODE_MAJOR = 24;
 
 /**
  * Decides where the program runs: in this process, in the Node that npm installed beside it, or nowhere.
- * `packagedNode` is the path of that Node, or null.
+ *
+ * @param {{ version: string, platform: string, arch: string, packagedNode: string | null }} found the running Node, and
+ *   the path of the one that npm installed
+ * @returns {{ kind: 'here' } | { kind: 'elsewhere', node: string } | { kind: 'nowhere', message: string }}
  */
 export function chooseRuntime({ version, platform, arch, packagedNode }) {
   if (Number(version.split('.')[0]) >= REQUIRED_NODE_MAJOR) return { kind: 'here' };

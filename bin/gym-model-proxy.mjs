@@ -8,9 +8,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chooseRuntime } from './choose-runtime.mjs';
 
+const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+
 const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
 
+/** @returns {string | null} */
 function findPackagedNode() {
   try {
     const manifest = createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/package.json`);
@@ -21,17 +24,18 @@ function findPackagedNode() {
   }
 }
 
+/** @param {string} node */
 function runElsewhere(node) {
   const child = spawn(node, [self, ...process.argv.slice(2)], { stdio: 'inherit' });
   // The terminal signals both processes, a supervisor only this one: pass on what it says, and end as the child ends.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     process.stderr.write(`gym-model-proxy: could not start ${node}: ${error.message}\n`);
     process.exit(1);
   });
   child.on('exit', (code, signal) => {
-    if (signal === null) process.exit(code);
-    process.removeAllListeners(signal);
+    if (signal === null) process.exit(code ?? 1);
+    for (const name of SIGNALS) process.removeAllListeners(name);
     process.kill(process.pid, signal);
   });
 }

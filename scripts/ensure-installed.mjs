@@ -12,8 +12,17 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const REQUIRED_NODE_MAJOR = 24;
 
 /**
+ * A package of a lockfile, as far as it matters here.
+ * @typedef {{ version?: string, integrity?: string, link?: boolean, dev?: boolean, optional?: boolean,
+ *   devOptional?: boolean, peer?: boolean }} LockedPackage
+ */
+
+/**
  * Says why node_modules has to be installed anew, or null when it holds what the lockfile asks for.
- * `omit` lists the dependency kinds (`dev`, `optional`, `peer`) that npm was told to leave out.
+ *
+ * @param {string} root folder of package.json
+ * @param {string[]} omit the dependency kinds (`dev`, `optional`, `peer`) that npm was told to leave out
+ * @returns {string | null}
  */
 export function whyInstall(root, omit = []) {
   const lockfile = readLock(join(root, 'package-lock.json'));
@@ -34,11 +43,13 @@ export function whyInstall(root, omit = []) {
   return null;
 }
 
+/** @param {LockedPackage} wanted @param {string[]} omit */
 function mayBeAbsent(wanted, omit) {
   if (wanted.optional || wanted.devOptional) return true; // for another platform, or left out
   return (wanted.dev && omit.includes('dev')) || (wanted.peer && omit.includes('peer')) || false;
 }
 
+/** @param {string} file @returns {{ packages: Record<string, LockedPackage> } | null} */
 function readLock(file) {
   if (!existsSync(file)) return null;
   try {
@@ -49,7 +60,12 @@ function readLock(file) {
   }
 }
 
-/** Says what is wrong with the Node that the script would run on, or null. */
+/**
+ * Says what is wrong with the Node that the script would run on, or null.
+ *
+ * @param {{ version: string, platform: string, arch: string }} runtime
+ * @returns {string | null}
+ */
 export function nodeProblem({ version, platform, arch }) {
   if (Number(version.split('.')[0]) >= REQUIRED_NODE_MAJOR) return null;
   return (
@@ -61,9 +77,10 @@ export function nodeProblem({ version, platform, arch }) {
   );
 }
 
+/** @param {string} root */
 function install(root) {
   const npm = process.env.npm_execpath;
-  const [command, ...first] = npm?.endsWith('js') ? [process.execPath, npm] : [npm || 'npm'];
+  const [command, first] = npm?.endsWith('js') ? [process.execPath, [npm]] : [npm || 'npm', []];
   const args = [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error', '--engine-strict=false'];
   // Output goes to stderr, so that the output of the script itself can be piped.
   const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
@@ -76,7 +93,11 @@ function install(root) {
   }
 }
 
-/** Checks the Node that npm will find first on the PATH of the script that follows. */
+/**
+ * Checks the Node that npm will find first on the PATH of the script that follows.
+ *
+ * @param {string} root
+ */
 function checkRuntime(root) {
   const packaged = join(root, 'node_modules', '.bin', 'node');
   if (!existsSync(packaged)) {
@@ -93,6 +114,7 @@ function checkRuntime(root) {
   }
 }
 
+/** @param {string} message @returns {never} */
 function fail(message) {
   process.stderr.write(`ensure-installed: ${message}\n`);
   process.exit(1);
@@ -108,7 +130,7 @@ function main() {
       install(root);
     }
   } catch (error) {
-    fail(error.message);
+    fail(/** @type {Error} */ (error).message);
   }
   checkRuntime(root);
 }

@@ -5,7 +5,12 @@ import { pathToFileURL } from 'node:url';
 
 const TIMEOUT_MS = 4000;
 
-/** Where the proxy of this container answers: health is served on the control port when there is a separate one. */
+/**
+ * Where the proxy of this container answers: health is served on the control port when there is a separate one.
+ *
+ * @param {Record<string, string | undefined>} env
+ * @returns {string}
+ */
 export function livenessUrl(env) {
   const port = env.GYM_PROXY_CONTROL_PORT || env.GYM_PROXY_PORT || '8080';
   return `http://127.0.0.1:${port}/health/live`;
@@ -17,7 +22,8 @@ if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.ar
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!response.ok) throw new Error(`answered ${response.status}`);
   } catch (error) {
-    process.stderr.write(`${url}: ${error.cause?.message ?? error.message}\n`);
+    const { message, cause } = /** @type {Error} */ (error);
+    process.stderr.write(`${url}: ${cause instanceof Error ? cause.message : message}\n`);
     process.exitCode = 1;
   }
 }

@@ -59,7 +59,11 @@ test('the source keeps the rules of the layout', () => {
 
 test('each rule of the layout sees its breach', () => {
   const cases: Array<[from: string, code: string, message: RegExp]> = [
-    ['src/protocol/chat/a.ts', "import { b } from '../../call/b.ts'", /^src\/protocol\/chat\/a.ts imports src\/call\/b.ts/],
+    [
+      'src/protocol/chat/a.ts',
+      "import { b } from '../../call/b.ts'",
+      /^src\/protocol\/chat\/a.ts imports src\/call\/b.ts/,
+    ],
     ['src/lineage/a.ts', "import fs from 'node:fs'", /protocol and lineage import only/],
     ['src/call/a.ts', "const b = await import('../../routes/call/b.ts')", /only src\/app.ts imports routes/],
     ['routes/a.ts', "export { b } from '../test/support/b.ts'", /not part of the package/],

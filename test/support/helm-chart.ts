@@ -8,7 +8,11 @@ const CHART = join(import.meta.dirname, '..', '..', 'helm', 'gym-model-proxy');
 type HelmResult = { code: number; stdout: string; stderr: string };
 
 /** A rendered object. Deep access is what its tests are about, so its members are left open. */
-export type Manifest = { kind: string; metadata: { name: string; labels: Record<string, string> }; [key: string]: unknown };
+export type Manifest = {
+  kind: string;
+  metadata: { name: string; labels: Record<string, string> };
+  [key: string]: unknown;
+};
 
 /** Runs helm with `values` as a values file on standard input. */
 async function helm(args: string[], values: unknown): Promise<HelmResult> {
