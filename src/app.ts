@@ -1,13 +1,12 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { registerCallRoutes } from '../routes/call/index.ts';
 import { registerOperationsRoutes } from '../routes/operations/index.ts';
 import { registerTrainerRoutes } from '../routes/trainer/index.ts';
 import { bodyTooLarge, takeBodiesAsBytes } from './body-parser.ts';
 import { checkAttempt } from './call/identify-attempt.ts';
-import { errorReply } from './call/render-error.ts';
 import type { Context } from './context.ts';
 import { type ServiceError, ServiceErrorException, serviceError } from './errors.ts';
-import type { Dialect } from './protocol/conversation.ts';
+import { sendError } from './http-errors.ts';
 
 /** The HTTP side: the agents' server, and the control server where it has a port of its own (else both are one). */
 export interface Apps {
@@ -30,7 +29,7 @@ const MAX_PARAM_LENGTH = 2_000;
 function buildServer(ctx: Context): FastifyInstance {
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: ctx.config.limits.body_bytes,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
     // Generations last minutes; what limits them is deadlines.call_s.
@@ -47,19 +46,6 @@ function buildServer(ctx: Context): FastifyInstance {
   app.setErrorHandler((error, request, reply) => sendError(request, reply, toServiceError(ctx, error)));
   app.setNotFoundHandler((request, reply) => sendError(request, reply, notFound(request)));
   return app;
-}
-
-/** Dialect of a path, for the envelope of errors that no route gives. */
-export function dialectOf(url: string): Dialect {
-  const path = url.split('?', 1)[0] as string;
-  if (/\/v1\/messages(\/|$)/.test(path)) return 'messages';
-  return /\/v1\/responses(\/|$)/.test(path) ? 'responses' : 'chat';
-}
-
-/** Sends an error in the dialect of the request's path. */
-export function sendError(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
-  const { status, headers, body } = errorReply(dialectOf(request.url), error);
-  return reply.code(status).headers(headers).send(body);
 }
 
 function toServiceError(ctx: Context, error: unknown): ServiceError {

@@ -5,7 +5,7 @@ import { handleCall } from '../../src/call/handle-call.ts';
 import type { Context } from '../../src/context.ts';
 import { serviceError } from '../../src/errors.ts';
 import type { Dialect } from '../../src/protocol/conversation.ts';
-import { attemptOf } from './index.ts';
+import { attemptOf } from './attempt-of.ts';
 
 /** What the three model endpoints share: the body goes in as bytes, the reply goes out through the channel. */
 export function callRoute(app: FastifyInstance, ctx: Context, dialect: Dialect, url: string): void {

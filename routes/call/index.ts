@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { checkAgent } from '../../src/access.ts';
-import { sendError } from '../../src/app.ts';
 import { buildModelList } from '../../src/call/models.ts';
 import type { Context } from '../../src/context.ts';
 import { serviceError } from '../../src/errors.ts';
+import { sendError } from '../../src/http-errors.ts';
+import { attemptOf } from './attempt-of.ts';
 import { chatCompletionsRoute } from './chat-completions.ts';
 import { measureRoute } from './measure.ts';
 import { messagesRoute } from './messages.ts';
@@ -44,11 +45,6 @@ export function registerCallRoutes(app: FastifyInstance, ctx: Context): void {
     measureRoute(scope, ctx);
     refuseOtherMethods(scope);
   });
-}
-
-/** The attempt in a URL, unchecked; null on plain paths. */
-export function attemptOf(request: FastifyRequest): string | null {
-  return (request.params as { attempt?: string }).attempt ?? null;
 }
 
 /** A known path with a method that it does not have: 405, and OPTIONS says which it has. */

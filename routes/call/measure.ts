@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { sendError } from '../../src/app.ts';
 import { bodyOf } from '../../src/body-parser.ts';
 import { measureCall } from '../../src/call/measure.ts';
 import type { Context } from '../../src/context.ts';
-import { attemptOf } from './index.ts';
+import { sendError } from '../../src/http-errors.ts';
+import { attemptOf } from './attempt-of.ts';
 
 /** Token count of a would-be call (protocol section 9). */
 export function measureRoute(app: FastifyInstance, ctx: Context): void {

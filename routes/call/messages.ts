@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { sendError } from '../../src/app.ts';
 import { bodyOf } from '../../src/body-parser.ts';
 import { countMessageTokens } from '../../src/call/measure.ts';
 import type { Context } from '../../src/context.ts';
+import { sendError } from '../../src/http-errors.ts';
+import { attemptOf } from './attempt-of.ts';
 import { callRoute } from './call-route.ts';
-import { attemptOf } from './index.ts';
 
 /** Anthropic Messages, and its token count (C78), which never creates a branch. */
 export function messagesRoute(app: FastifyInstance, ctx: Context, prefix: string): void {

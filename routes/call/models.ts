@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { sendError } from '../../src/app.ts';
 import { checkAttempt } from '../../src/call/identify-attempt.ts';
 import type { ModelList } from '../../src/call/models.ts';
 import { serviceError } from '../../src/errors.ts';
-import { attemptOf } from './index.ts';
+import { sendError } from '../../src/http-errors.ts';
+import { attemptOf } from './attempt-of.ts';
 
 /** The upstream's model list: agents probe it, so it never fails and never marks an attempt (protocol section 2). */
 export function modelsRoute(app: FastifyInstance, models: ModelList, prefix: string): void {

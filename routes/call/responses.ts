@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { sendError } from '../../src/app.ts';
 import type { Context } from '../../src/context.ts';
 import { serviceError } from '../../src/errors.ts';
+import { sendError } from '../../src/http-errors.ts';
 import { callRoute } from './call-route.ts';
 
 /** OpenAI Responses. Remote compaction is refused with advice, since there is no state that it could compact (C43 to C45). */

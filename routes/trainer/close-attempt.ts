@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { closeAttempt } from '../../src/attempt/close-attempt.ts';
 import type { Context } from '../../src/context.ts';
 import { ServiceErrorException, serviceError } from '../../src/errors.ts';
-import { orUnavailable, sendParts, trainerAttempt } from './index.ts';
+import { orUnavailable, sendParts, trainerAttempt } from './trainer-request.ts';
 
 export const closeQuery = z.strictObject({
   wait_s: z.coerce

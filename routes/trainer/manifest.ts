@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { readManifest } from '../../src/attempt/read-ledger.ts';
 import type { Context } from '../../src/context.ts';
-import { orUnavailable, sendParts, trainerAttempt } from './index.ts';
+import { orUnavailable, sendParts, trainerAttempt } from './trainer-request.ts';
 
 /** The peers' path of the manifest. */
 export function manifestRoute(app: FastifyInstance, ctx: Context): void {

@@ -4,7 +4,7 @@ import { removeAttempts } from '../../src/attempt/remove-attempts.ts';
 import type { Context } from '../../src/context.ts';
 import { ServiceErrorException, serviceError } from '../../src/errors.ts';
 import { ATTEMPT_PATTERN } from '../../src/protocol/wire/primitives.ts';
-import { jsonBody, orUnavailable } from './index.ts';
+import { jsonBody, orUnavailable } from './trainer-request.ts';
 
 const MAX_KEYS = 4096;
 

@@ -1,15 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import { type ServiceError, serviceError } from '../errors.ts';
-import type { ConversionOptions, ConvertedRequest, Dialect, ReplyOptions } from '../protocol/conversation.ts';
+import type { Dialect } from '../protocol/conversation.ts';
 import type { JsonFragment } from '../protocol/json/fragment.ts';
-import { jsonString } from '../protocol/json/fragment.ts';
-import { upstreamBody, upstreamMessage } from '../protocol/upstream-body.ts';
+import { upstreamBody } from '../protocol/upstream-body.ts';
 import { admitCall, type CapturedCall } from './admit-call.ts';
 import type { AgentChannel } from './agent-channel.ts';
+import { conversionOptions, replyOptions, upstreamFields, upstreamMessages } from './call-settings.ts';
 import { recordFailure } from './commit-record.ts';
 import { explainAdmission } from './explain-admission.ts';
 import { type Evidence, gatherEvidence } from './gather-evidence.ts';
+import { type CallFailure, handOver } from './hand-over.ts';
 import { identifyAttempt, PARENT_HEADER } from './identify-attempt.ts';
 import { joinCall } from './join-call.ts';
 import { type ParsedCall, parseCall, requestDigest } from './parse-call.ts';
@@ -41,9 +42,6 @@ export async function handleCall(ctx: Context, incoming: IncomingCall, channel: 
   const elapsedS = (performance.now() - startedMs) / 1000;
   ctx.events.finished(incoming.dialect, incoming.attempt !== null, channel.sentStatus, elapsedS);
 }
-
-/** An error for the agent, or null where a reply was sent. */
-export type CallFailure = { readonly error: ServiceError; readonly refusedBeforeInference: boolean } | null;
 
 function refusal(error: ServiceError): CallFailure {
   return { error, refusedBeforeInference: true };
@@ -174,78 +172,6 @@ async function inTime(
     `The call did not finish within ${ctx.config.deadlines.call_s} s; its rollout cannot be used for training.`,
   );
   return { kind: 'failed', error };
-}
-
-/** Sends a settled call's reply, and tells the ledger whether it arrived: what a re-send may claim hangs on it. */
-export async function handOver(
-  ctx: Context,
-  ids: { readonly attempt: string; readonly callId: string },
-  result: SettledCall,
-  stream: boolean,
-  channel: AgentChannel,
-): Promise<CallFailure> {
-  if (result.kind === 'failed') return { error: result.error, refusedBeforeInference: false };
-  channel.send(result.bytes as Buffer, stream);
-  watchHandOver(ctx, ids, channel);
-  return null;
-}
-
-/** Notes, once, that the agent went away or has its reply. */
-export function watchHandOver(ctx: Context, ids: { attempt: string; callId: string }, channel: AgentChannel): void {
-  ctx.running.add(
-    channel.handedOver.then(async (arrived) => {
-      try {
-        if (arrived) await ctx.ledger.delivered(ids.attempt, ids.callId);
-        else {
-          ctx.events.clientGone(ids);
-          await ctx.ledger.clientGone(ids.attempt, ids.callId);
-        }
-      } catch (error) {
-        ctx.events.bookkeepingFailed(ids, arrived ? 'delivered' : 'client gone', error);
-      }
-    }),
-  );
-}
-
-export function conversionOptions(
-  ctx: Context,
-  incoming: Pick<IncomingCall, 'attempt' | 'headers' | 'dialect'>,
-): ConversionOptions {
-  const { config } = ctx;
-  return {
-    captured: incoming.attempt !== null,
-    userAgent: incoming.headers['user-agent'] ?? '',
-    allowChatTemplate: config.requests.chat_template === 'allow',
-    alwaysEncryptReasoning: config.reasoning.encrypted === 'always',
-    hideReasoning: config.lineage.reasoning === 'hidden',
-    chatReasoningKey: config.reasoning.chat_key,
-  };
-}
-
-export function replyOptions(ctx: Context, callId: string, captured: boolean): ReplyOptions {
-  return {
-    callId,
-    captured,
-    chatReasoningKey: ctx.config.reasoning.chat_key,
-    hideReasoning: ctx.config.lineage.reasoning === 'hidden',
-  };
-}
-
-/** Upstream members of a call: what the conversion mapped, then the server's own word on model and sampling. */
-export function upstreamFields(ctx: Context, request: ConvertedRequest): Map<string, JsonFragment> {
-  const { model, sampling } = ctx.config;
-  const name = model.override ?? (request.model === null ? null : (model.aliases[request.model] ?? request.model));
-  const fields = new Map<string, JsonFragment>();
-  if (name !== null) fields.set('model', jsonString(name));
-  for (const [key, value] of request.fields) fields.set(key, value);
-  for (const [key, value] of Object.entries(sampling.override)) fields.set(key, JSON.stringify(value));
-  return fields;
-}
-
-/** Upstream messages of a request, as the engine wants them. */
-export function upstreamMessages(ctx: Context, request: ConvertedRequest): JsonFragment[][] {
-  const options = { reasoningKey: ctx.config.worker.reasoning_key, callIdLimit: ctx.config.worker.call_id_limit };
-  return request.messages.map((message) => upstreamMessage(message, options));
 }
 
 function capturedBody(

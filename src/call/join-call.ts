@@ -5,7 +5,8 @@ import { LedgerUnavailable, type ReplyState } from '../ledger/ledger.ts';
 import type { ConvertedRequest } from '../protocol/conversation.ts';
 import { engineAnswerFromJson } from '../protocol/engine-answer.ts';
 import type { AgentChannel } from './agent-channel.ts';
-import { type CallFailure, handOver, replyOptions } from './handle-call.ts';
+import { replyOptions } from './call-settings.ts';
+import { type CallFailure, handOver } from './hand-over.ts';
 import { renderAgain } from './render-reply.ts';
 import type { CallResult } from './running-calls.ts';
 

@@ -9,12 +9,12 @@ import type { JsonFragment } from '../protocol/json/fragment.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
 import { upstreamBody } from '../protocol/upstream-body.ts';
 import { refusal } from './admit-call.ts';
+import { conversionOptions, upstreamFields, upstreamMessages } from './call-settings.ts';
 import { callWorkerRetrying } from './call-worker.ts';
 import { gatherEvidence } from './gather-evidence.ts';
-import { conversionOptions, upstreamFields, upstreamMessages } from './handle-call.ts';
 import { identifyAttempt, PARENT_HEADER } from './identify-attempt.ts';
 import { CONVERTERS, parseBody, parseCall } from './parse-call.ts';
-import { failureOf } from './plain-call.ts';
+import { failureOf } from './worker-failure.ts';
 
 export const TOKENIZE_PATH = '/tokenize';
 
@@ -39,12 +39,7 @@ export async function measureCall(
     });
   }
   const dialect: Dialect = body.get('messages') === undefined ? 'responses' : 'chat';
-  const parsed = parseCall(
-    dialect,
-    incoming.body,
-    conversionOptions(ctx, { ...incoming, dialect }),
-    ctx.config.limits.json_depth,
-  );
+  const parsed = parseCall(dialect, incoming.body, conversionOptions(ctx, incoming), ctx.config.limits.json_depth);
   if ('status' in parsed) return parsed;
   const fields = upstreamFields(ctx, parsed.request);
   const evidence = gatherEvidence(parsed.request.messages, fields, ctx.config.lineage.reasoning);
@@ -91,7 +86,7 @@ export async function countMessageTokens(
   const body = parseBody(incoming.body, ctx.config.limits.json_depth);
   if ('status' in body) return body;
   const request = CONVERTERS.messages.convert(body, {
-    ...conversionOptions(ctx, { ...incoming, dialect: 'messages' }),
+    ...conversionOptions(ctx, incoming),
     captured: false,
   });
   if (isRefusal(request))

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { serviceError } from '../errors.ts';
+import { relayedCompletion } from '../protocol/chat/relay.ts';
 import type { ConvertedRequest } from '../protocol/conversation.ts';
 import { ENGINE_SKIP, isAnswerProblem, parseEngineAnswer, UNFINISHED_REASONS } from '../protocol/engine-answer.ts';
 import type { JsonFragment } from '../protocol/json/fragment.ts';
@@ -8,11 +8,12 @@ import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
 import { upstreamBody } from '../protocol/upstream-body.ts';
 import type { CapturedCall } from './admit-call.ts';
 import type { AgentChannel } from './agent-channel.ts';
+import { replyOptions, upstreamMessages } from './call-settings.ts';
 import { CHAT_PATH, callWorkerRetrying, type WorkerOutcome } from './call-worker.ts';
-import { type CallFailure, replyOptions, upstreamMessages } from './handle-call.ts';
+import type { CallFailure } from './hand-over.ts';
 import { relayChatStream } from './relay-stream.ts';
 import { renderAgain } from './render-reply.ts';
-import { contextRefusal, engineErrorToAgent, isContextRefusal, readEngineError } from './worker-errors.ts';
+import { failed, failureOf } from './worker-failure.ts';
 
 /** A request that is answered without capture: a plain path, or (schema 2) a call whose parent was not found. */
 export interface PlainCall {
@@ -44,11 +45,11 @@ export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: A
   const failure = failureOf(ctx, outcome);
   if (failure !== null) return failure;
   const { body } = outcome as Extract<WorkerOutcome, { kind: 'response' }>;
-  if (relays) {
-    channel.send(body, false);
+  const node = parseJson(body, { skip: ENGINE_SKIP, allowNonFinite: true });
+  if (relays && !isJsonProblem(node)) {
+    channel.send(relayedCompletion(node) ?? body, false);
     return null;
   }
-  const node = parseJson(body, { skip: ENGINE_SKIP, allowNonFinite: true });
   const answer = isJsonProblem(node) ? node : parseEngineAnswer(node, { callId });
   if ('problem' in answer || isAnswerProblem(answer))
     return failed('worker_failed', `The inference worker gave an unusable answer: ${answer.problem}.`);
@@ -56,32 +57,6 @@ export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: A
     return failed('worker_failed', `The inference worker gave up on this call (${answer.finishReason}).`);
   channel.send(renderAgain(request, answer, replyOptions(ctx, callId, captured !== undefined)), request.stream);
   return null;
-}
-
-/** What an uncaptured request that got no answer of status 200 is answered with; null for one that did. */
-export function failureOf(ctx: Context, outcome: WorkerOutcome): CallFailure {
-  switch (outcome.kind) {
-    case 'unreachable':
-      return failed('worker_unreachable', 'No inference worker can be reached. Try again shortly.');
-    case 'lost':
-      return failed('worker_failed', 'The connection to the inference worker was lost.');
-    case 'response': {
-      if (outcome.status === 200) return null;
-      const error = readEngineError(outcome.status, outcome.headers, outcome.body);
-      if (isContextRefusal(error)) return { error: contextRefusal(error), refusedBeforeInference: false };
-      if (error.status === 401 || error.status === 403)
-        ctx.events.workerRefusedCredentials(outcome.worker.url, error.status);
-      return { error: engineErrorToAgent(error), refusedBeforeInference: false };
-    }
-    default: {
-      const never: never = outcome;
-      return never;
-    }
-  }
-}
-
-function failed(code: 'worker_unreachable' | 'worker_failed', message: string): CallFailure {
-  return { error: serviceError(code, message), refusedBeforeInference: false };
 }
 
 function chatBody(ctx: Context, plain: PlainCall, stream: boolean): Buffer {

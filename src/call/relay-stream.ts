@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import type { AgentChannel } from './agent-channel.ts';
 import { CHAT_PATH } from './call-worker.ts';
-import type { CallFailure } from './handle-call.ts';
-import { failureOf } from './plain-call.ts';
+import type { CallFailure } from './hand-over.ts';
+import { failureOf } from './worker-failure.ts';
 
 const TRIES = 3;
 

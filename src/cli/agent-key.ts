@@ -20,7 +20,7 @@ export function agentKeyCommand(): Command {
         if (problem !== null) throw new UsageError(`${attempt}: ${problem.message}`);
         return [attempt, mintAgentKey(secret, attempt)] as const;
       });
-      if (options['json'] === true) console.log(JSON.stringify(Object.fromEntries(keys)));
+      if (options.json === true) console.log(JSON.stringify(Object.fromEntries(keys)));
       else for (const [, key] of keys) console.log(key);
     });
 }

@@ -23,5 +23,5 @@ export function configFrom(options: Record<string, unknown>): Config {
     if (typeof value === 'string') flags[key.path] = value;
   }
   const env = readEnvironment();
-  return loadConfig({ file: (options['config'] as string | undefined) ?? env['GYM_PROXY_CONFIG'], env, flags });
+  return loadConfig({ file: (options.config as string | undefined) ?? env.GYM_PROXY_CONFIG, env, flags });
 }

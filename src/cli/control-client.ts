@@ -9,7 +9,7 @@ export function addControlOptions(command: Command): Command {
     .option(
       '--url <url>',
       'control URL of the service (GYM_PROXY_URL)',
-      readEnvironment()['GYM_PROXY_URL'] ?? 'http://127.0.0.1:8080',
+      readEnvironment().GYM_PROXY_URL ?? 'http://127.0.0.1:8080',
     )
     .option('--token <token>', 'control token (GYM_PROXY_CONTROL_TOKEN)');
 }
@@ -20,9 +20,9 @@ export async function askControl(
   method: 'GET' | 'POST',
   path: string,
 ): Promise<string> {
-  const token = (options['token'] as string | undefined) ?? readEnvironment()['GYM_PROXY_CONTROL_TOKEN'];
+  const token = (options.token as string | undefined) ?? readEnvironment().GYM_PROXY_CONTROL_TOKEN;
   if (token === undefined) throw new UsageError('a control token is needed: --token or GYM_PROXY_CONTROL_TOKEN.');
-  const url = `${String(options['url']).replace(/\/+$/, '')}${path}`;
+  const url = `${String(options.url).replace(/\/+$/, '')}${path}`;
   let reply: Awaited<ReturnType<typeof request>>;
   try {
     reply = await request(url, {

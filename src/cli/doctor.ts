@@ -38,7 +38,7 @@ export function doctorCommand(): Command {
       }
       await ctx.ledger.stop().catch(() => undefined);
       await ctx.workers.close();
-      print(findings, options['json'] === true);
+      print(findings, options.json === true);
       if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
     });
 }
