@@ -1,6 +1,5 @@
 import { jsonString } from './json/fragment.ts';
 import type { JsonNode } from './json/json-node.ts';
-import { isJsonProblem, parseJsonText } from './json/parse-json.ts';
 
 /**
  * Free-text ("custom") tools on an engine that knows functions only (C26 to C28): the tool becomes a function with one string parameter
@@ -35,9 +34,14 @@ export function customArguments(input: string): string {
 
 /** Input of the custom call that the engine's arguments stand for; the arguments as they are where they hold no string `input`. */
 export function customInput(argumentsText: string): string {
-  const parsed = parseJsonText(argumentsText);
-  if (isJsonProblem(parsed)) return argumentsText;
-  return parsed.get('input')?.string() ?? argumentsText;
+  try {
+    const value: unknown = JSON.parse(argumentsText);
+    if (typeof value === 'object' && value !== null && 'input' in value && typeof value.input === 'string')
+      return value.input;
+  } catch {
+    // No JSON: the text itself is all that the engine said.
+  }
+  return argumentsText;
 }
 
 /** Reads `format` of a custom tool (Chat nests syntax and definition under `grammar`, Responses does not). Null: free text. */

@@ -12,7 +12,7 @@ export type FieldType =
   | 'string'
   | 'array'
   | 'object'
-  | 'string or array'
+  | 'string or strings'
   | 'string or object'
   | 'any';
 
@@ -23,7 +23,7 @@ export const SAMPLING_FIELDS: Readonly<Record<string, FieldType>> = {
   frequency_penalty: 'number',
   presence_penalty: 'number',
   seed: 'integer',
-  stop: 'string or array',
+  stop: 'string or strings',
   logit_bias: 'object',
   max_tokens: 'integer',
   max_completion_tokens: 'integer',
@@ -143,8 +143,8 @@ function isOfType(node: JsonNode, type: FieldType): boolean {
       return node.isArray();
     case 'object':
       return node.isObject();
-    case 'string or array':
-      return node.isString() || node.isArray();
+    case 'string or strings':
+      return node.isString() || (node.isArray() && node.elements().every((element) => element.isString()));
     case 'string or object':
       return node.isString() || node.isObject();
     case 'any':
@@ -157,5 +157,6 @@ function isOfType(node: JsonNode, type: FieldType): boolean {
 }
 
 function article(type: FieldType): string {
+  if (type === 'string or strings') return 'a string or an array of strings';
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
