@@ -109,21 +109,26 @@ export function render(
   return responses.render(request, engineAnswer(answer), options);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the values under test are JSON
-export type Json = any;
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface ServedResponse extends JsonObject {
+  readonly id: string;
+  readonly status: string;
+  readonly output: readonly JsonObject[];
+}
 
 /** The served Response object as a value. */
 export function served(
   request: ConvertedRequest,
   answer: Partial<EngineAnswer> = {},
   options: ReplyOptions = REPLY,
-): Record<string, Json> {
+): ServedResponse {
   return JSON.parse(render(request, answer, options).json.toString());
 }
 
 export interface SseEvent {
   readonly event: string;
-  readonly data: Record<string, Json>;
+  readonly data: JsonObject;
 }
 
 /** The events of the stream of an answer. */

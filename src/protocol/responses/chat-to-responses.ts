@@ -2,7 +2,7 @@ import type { AssistantMessage, ConvertedRequest, EngineAnswer, RenderedReply, R
 import { UNFINISHED_REASONS } from '../engine-answer.ts';
 import { madeId } from '../ids.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { isJsonProblem, parseJson } from '../json/parse-json.ts';
+import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
 import { foldServedItems } from './fold-input.ts';
 import { outputItems } from './output-items.ts';
 import { type ResponseHead, type ResponseState, responseObject, usageOf } from './response-object.ts';
@@ -20,7 +20,7 @@ export function chatToResponses(request: ConvertedRequest, answer: EngineAnswer,
     usage: usageOf(answer),
   };
   const json = responseObject(head, request.replyContext.repeated, state);
-  const items = servedItems(json);
+  const items = servedItems(state.output);
   return {
     responseId: head.id,
     json,
@@ -48,10 +48,10 @@ function outcome(finishReason: string): { status: 'completed' | 'incomplete' | '
   return { status: 'completed', reason: null };
 }
 
-function servedItems(json: Buffer): readonly JsonNode[] {
-  const response = parseJson(json, { maxDepth: Number.POSITIVE_INFINITY });
-  if (isJsonProblem(response)) throw new Error(`a rendered response is no JSON: ${response.problem}`);
-  return response.get('output')?.elements() ?? [];
+function servedItems(output: readonly string[]): readonly JsonNode[] {
+  const items = parseJsonText(`[${output.join(',')}]`);
+  if (isJsonProblem(items)) throw new Error(`rendered items are no JSON: ${items.problem}`);
+  return items.elements();
 }
 
 const NO_TURN: AssistantMessage = {
