@@ -40,6 +40,8 @@ function demandedTool(choice: string | null, tools: readonly EngineTool[]): Requ
 function namedTool(node: JsonNode, table: ToolTable): string | null | RequestRefusal {
   const name = engineNameOf(node, 'tool_choice', table);
   if (name === null || typeof name !== 'string') return name;
+  if (table.tools.length > 0 && !table.clientTools.has(name))
+    return invalid('tool_choice', `names ${JSON.stringify(name)}, which is not among the tools`);
   return `{"type":"function","function":{"name":${jsonString(name)}}}`;
 }
 
