@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startRedis } from '../test/support/redis-server.ts';
+import type { LoadMode, LoadResult } from './load.ts';
+import {
+  type BenchProcess,
+  isPinned,
+  type LoadProcess,
+  pinToOtherCore,
+  startLoadProcess,
+  startServerProcess,
+} from './processes.ts';
+
+/**
+ * Calls per second of the proxy, captured, against a plain pass-through of the same bodies: as ratios within one run, since machines differ. Returns what was
+ * missed.
+ */
+export async function benchCalls(quick: boolean): Promise<string[]> {
+  const missed: string[] = [];
+  const folder = await mkdtemp(join(tmpdir(), 'gym-bench-'));
+  const load = await startLoadProcess();
+  const redis = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec'] });
+  pinToOtherCore(redis.pid);
+  const plain = await passThrough(load.workerUrl);
+  const sqlite = await proxy(load.workerUrl, `sqlite:${join(folder, 'ledger.db')}`);
+  const onRedis = await proxy(load.workerUrl, redis.url);
+  try {
+    console.log(`20-turn rollouts, 16 clients, ${isPinned() ? 'proxy alone on one core' : 'not pinned to cores'}`);
+    const rounds = quick ? 2 : 5;
+    const calls = quick ? 1_000 : 4_000;
+    const chat = await compare(load, rounds, calls, 'chat', { plain, sqlite, redis: onRedis });
+    for (const name of ['sqlite', 'redis'] as const) {
+      const ratio = chat[name] / chat.plain;
+      console.log(`captured chat on ${name}: ${ratio.toFixed(2)} of the pass-through (wanted: at least 0.50)`);
+      if (ratio < 0.5) missed.push(`captured chat on ${name}: ${ratio.toFixed(2)} < 0.50`);
+    }
+    await benchModes(load, sqlite, quick, missed);
+    if (!quick) await benchMemory(load, sqlite, missed);
+  } finally {
+    await Promise.all([plain.stop(), sqlite.stop(), onRedis.stop(), load.stop()]);
+    await redis.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  return missed;
+}
+
+const SHAPE = { clients: 16, turns: 20, turnBytes: 4_200 };
+
+async function compare<T extends Record<string, BenchProcess>>(
+  load: LoadProcess,
+  rounds: number,
+  calls: number,
+  mode: LoadMode,
+  servers: T,
+): Promise<Record<keyof T, number>> {
+  const results: Record<string, LoadResult[]> = {};
+  for (let round = 0; round <= rounds; round++) {
+    for (const [name, server] of Object.entries(servers)) {
+      const captured = name !== 'plain';
+      const result = await load.run({
+        ...SHAPE,
+        url: server.url,
+        mode,
+        captured,
+        calls: round === 0 ? calls / 2 : calls,
+      });
+      // The first round warms up.
+      if (round > 0) (results[name] ??= []).push(result);
+    }
+  }
+  const medians: Record<string, number> = {};
+  for (const [name, list] of Object.entries(results)) {
+    const rates = list.map((result) => result.callsPerSecond).sort((a, b) => a - b);
+    medians[name] = rates[Math.floor(rates.length / 2)] as number;
+    console.log(
+      `  ${name}: ${Math.round(medians[name])} calls/s (${rates.map((rate) => Math.round(rate)).join(', ')}), ${Math.round((list[0] as LoadResult).bodyBytes / 1000)} KB per body`,
+    );
+  }
+  return medians as Record<keyof T, number>;
+}
+
+/** What the other dialects and streams cost per body byte, against Chat. */
+async function benchModes(load: LoadProcess, server: BenchProcess, quick: boolean, missed: string[]): Promise<void> {
+  const calls = quick ? 600 : 2_000;
+  const cost: Partial<Record<LoadMode, number[]>> = {};
+  const modes: LoadMode[] = ['chat', 'chat-stream', 'responses', 'responses-stream', 'messages', 'messages-stream'];
+  for (let round = 0; round <= (quick ? 1 : 3); round++) {
+    for (const mode of modes) {
+      const result = await load.run({ ...SHAPE, url: server.url, mode, captured: true, calls });
+      if (round > 0) (cost[mode] ??= []).push(1 / (result.callsPerSecond * result.bodyBytes));
+    }
+  }
+  const median = (mode: LoadMode) =>
+    [...(cost[mode] ?? [])].sort((a, b) => a - b)[Math.floor((cost[mode]?.length ?? 0) / 2)] as number;
+  for (const mode of modes.slice(1)) {
+    const ratio = median(mode) / median('chat');
+    console.log(`${mode}: ${ratio.toFixed(2)} times the cost of chat per body byte (wanted: at most 1.30)`);
+    if (ratio > 1.3) missed.push(`${mode}: ${ratio.toFixed(2)} > 1.30`);
+  }
+}
+
+async function benchMemory(load: LoadProcess, server: BenchProcess, missed: string[]): Promise<void> {
+  const run = (calls: number) => load.run({ ...SHAPE, url: server.url, mode: 'chat', captured: true, calls });
+  await run(10_000);
+  const half = await server.memory();
+  await run(10_000);
+  const full = await server.memory();
+  const growth = (full - half) / half;
+  const mib = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`;
+  console.log(
+    `memory after 20,000 calls: ${mib(full)} (wanted: below 250 MB), ${(growth * 100).toFixed(1)} % over the last 10,000 (wanted: below 5 %)`,
+  );
+  if (full > 250e6) missed.push(`memory ${mib(full)}`);
+  if (growth > 0.05) missed.push(`memory growth ${(growth * 100).toFixed(1)} %`);
+}
+
+function passThrough(workerUrl: string): Promise<BenchProcess> {
+  const file = fileURLToPath(new URL('./pass-through.ts', import.meta.url));
+  return startServerProcess([file, workerUrl], { NODE_ENV: 'production' }, (line) => urlOf(line, 'url'));
+}
+
+function proxy(workerUrl: string, ledgerUrl: string): Promise<BenchProcess> {
+  const file = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+  const flags = ['--server-port', '0', '--workers', workerUrl, '--ledger-url', ledgerUrl, '--log-level', 'info'];
+  const env = { NODE_ENV: 'production', GYM_PROXY_CONTROL_TOKEN: 'bench-control-token-0' };
+  return startServerProcess([file, 'serve', ...flags], env, (line) => urlOf(line, 'url'));
+}
+
+function urlOf(line: string, name: string): string | null {
+  try {
+    return ((JSON.parse(line) as Record<string, unknown>)[name] as string | undefined) ?? null;
+  } catch {
+    return null;
+  }
+}
