@@ -1,4 +1,5 @@
 import type { JsonNode } from '../protocol/json/json-node.ts';
+import { ByteSink } from './byte-sink.ts';
 import { integerText, isIntegerToken, orjsonFloat, pythonFloat } from './python-text.ts';
 
 export { canonicalArguments } from './equality-form.ts';
@@ -36,12 +37,12 @@ export interface CanonicalReplayOptions {
  * non-ASCII literal, `1.0`, `1e-07`, integers in full. Null where the value cannot be hashed: a lone surrogate, a double that is not finite.
  */
 export function canonicalReplay(node: JsonNode, options: CanonicalReplayOptions = {}): string | null {
-  return write(node, REPLAY, false, options.dropNullMembersBelowTop ?? false, 0);
+  return written(node, REPLAY, false, options.dropNullMembersBelowTop ?? false);
 }
 
 /** {@link canonicalReplay} of a value that is a member of something else: null members of objects are left out at every level. */
 export function canonicalReplayWithoutNulls(node: JsonNode): string | null {
-  return write(node, REPLAY, true, true, 0);
+  return written(node, REPLAY, true, true);
 }
 
 /**
@@ -49,53 +50,100 @@ export function canonicalReplayWithoutNulls(node: JsonNode): string | null {
  * infinities as `null`. Null where the value is unfingerprintable: a lone surrogate, an integer outside [-2^63, 2^64), more than 254 levels.
  */
 export function canonicalFingerprint(node: JsonNode): string | null {
-  return write(node, FINGERPRINT, false, false, 0);
+  return written(node, FINGERPRINT, false, false);
+}
+
+/** Writes {@link canonicalFingerprint} as UTF-8; false where the value is unfingerprintable. */
+export function writeCanonicalFingerprint(sink: ByteSink, node: JsonNode): boolean {
+  return write(sink, node, FINGERPRINT, false, false, 0);
+}
+
+const scratch = new ByteSink(16 * 1024);
+
+function written(node: JsonNode, spelling: Spelling, dropNulls: boolean, dropNullsBelow: boolean): string | null {
+  scratch.reset();
+  return write(scratch, node, spelling, dropNulls, dropNullsBelow, 0) ? scratch.view().toString() : null;
 }
 
 function write(
+  sink: ByteSink,
   node: JsonNode,
   spelling: Spelling,
   dropNulls: boolean,
   dropNullsBelow: boolean,
   depth: number,
-): string | null {
+): boolean {
   switch (node.kind) {
     case 'string':
-      return stringToken(node);
-    case 'number': {
-      const token = node.rawText();
-      return isIntegerToken(token) ? spelling.integer(token) : spelling.float(Number(token));
-    }
+      return writeString(sink, node);
+    case 'number':
+      return writeNumber(sink, node.rawText(), spelling);
     case 'array': {
-      if (depth >= spelling.maxDepth) return null;
-      let out = '';
-      for (const child of node.children) {
-        const text = write(child, spelling, dropNullsBelow, dropNullsBelow, depth + 1);
-        if (text === null) return null;
-        out += out === '' ? text : `,${text}`;
+      if (depth >= spelling.maxDepth) return false;
+      sink.byte(0x5b);
+      for (let at = 0; at < node.children.length; at++) {
+        if (at > 0) sink.byte(0x2c);
+        if (!write(sink, node.children[at] as JsonNode, spelling, dropNullsBelow, dropNullsBelow, depth + 1))
+          return false;
       }
-      return `[${out}]`;
+      sink.byte(0x5d);
+      return true;
     }
     case 'object': {
-      if (depth >= spelling.maxDepth) return null;
-      let out = '';
+      if (depth >= spelling.maxDepth) return false;
+      let opening = 0x7b;
       for (const [key, child] of sortedMembers(node)) {
         if (dropNulls && child.kind === 'null') continue;
-        const text = write(child, spelling, dropNullsBelow, dropNullsBelow, depth + 1);
-        if (text === null || !key.isWellFormed()) return null;
-        out += `${out === '' ? '' : ','}${JSON.stringify(key)}:${text}`;
+        sink.byte(opening);
+        opening = 0x2c;
+        if (!key.isWellFormed()) return false;
+        sink.utf8(JSON.stringify(key));
+        sink.byte(0x3a);
+        if (!write(sink, child, spelling, dropNullsBelow, dropNullsBelow, depth + 1)) return false;
       }
-      return `{${out}}`;
+      if (opening === 0x7b) sink.byte(opening);
+      sink.byte(0x7d);
+      return true;
     }
     case 'true':
     case 'false':
     case 'null':
-      return node.kind;
+      sink.ascii(node.kind);
+      return true;
     case 'skipped':
       throw new Error('a value that was parsed with `skip` has no canonical form');
     default:
       return unreachable(node.kind);
   }
+}
+
+/** False where the string holds a lone surrogate. */
+function writeString(sink: ByteSink, node: JsonNode): boolean {
+  if (!node.escaped || escapesAreCanonical(node)) {
+    sink.copy(node.bytes, node.start, node.end);
+    return true;
+  }
+  const text = node.string() as string;
+  if (!text.isWellFormed()) return false;
+  sink.utf8(JSON.stringify(text));
+  return true;
+}
+
+/** Only `\u` and `\/` have another canonical spelling. */
+function escapesAreCanonical(node: JsonNode): boolean {
+  const { bytes, end } = node;
+  for (let at = bytes.indexOf(0x5c, node.start); at >= 0 && at < end; at = bytes.indexOf(0x5c, at + 2)) {
+    const letter = bytes[at + 1];
+    if (letter === 0x75 || letter === 0x2f) return false;
+  }
+  return true;
+}
+
+function writeNumber(sink: ByteSink, token: string, spelling: Spelling): boolean {
+  const text = isIntegerToken(token) ? spelling.integer(token) : spelling.float(Number(token));
+  if (text === null) return false;
+  sink.ascii(text);
+  return true;
 }
 
 /** Distinct members, each with its last value, by code point of their names. */
@@ -118,15 +166,6 @@ export function compareCodePoints(a: string, b: string): number {
 function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
-}
-
-/** The canonical token of a string, or null where it holds a lone surrogate. */
-function stringToken(node: JsonNode): string | null {
-  const raw = node.rawText();
-  // Only these two kinds of escape have another canonical spelling, and only `\u` can hide a surrogate.
-  if (!node.escaped || !(raw.includes('\\u') || raw.includes('\\/'))) return raw;
-  const text = JSON.parse(raw) as string;
-  return text.isWellFormed() ? JSON.stringify(text) : null;
 }
 
 function fits64Bits(token: string): boolean {

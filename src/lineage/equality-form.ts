@@ -1,3 +1,5 @@
+/** Longer strings stand behind their length instead of being escaped, which costs a tenth. `#` begins no JSON value. */
+const FRAMED_LENGTH = 64;
 /** Deepest value that is compared by value; deeper ones are compared as the text they are. */
 const MAX_DEPTH = 512;
 
@@ -54,7 +56,9 @@ class EqualityWriter {
   write(value: unknown, depth: number): string {
     switch (typeof value) {
       case 'string':
-        return JSON.stringify(value);
+        return value.length > FRAMED_LENGTH && value.isWellFormed()
+          ? `#${value.length}:${value}`
+          : JSON.stringify(value);
       case 'number':
         if (!Number.isFinite(value)) this.beyondDouble = true;
         return String(value);

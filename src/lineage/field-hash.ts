@@ -1,10 +1,19 @@
 import type { JsonNode } from '../protocol/json/json-node.ts';
+import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
 import { ByteSink } from './byte-sink.ts';
+import { writeCanonicalFingerprint } from './canonical-json.ts';
+import { pythonStrip } from './python-text.ts';
 
 /** An item that has no fingerprint. Never leaves this folder: the functions of fingerprints.ts turn it into a value. */
 export class Unfingerprintable extends Error {}
 
-/** The input of a fingerprint: fields of one tag byte, length and UTF-8 bytes, behind a domain (protocol section 8). */
+/** Deepest arguments that are read; deeper ones have no canonical form anyway. */
+const MAX_ARGUMENTS_DEPTH = 512;
+
+/**
+ * The input of a fingerprint: fields of one tag byte, length and UTF-8 bytes, behind a domain (protocol section 8). Texts go from the request's
+ * bytes to the hash's without becoming JavaScript strings. Methods throw {@link Unfingerprintable} for lone surrogates and the like.
+ */
 export class FieldHash {
   private readonly domain: Uint8Array;
   private readonly sink = new ByteSink(64 * 1024);
@@ -17,24 +26,53 @@ export class FieldHash {
     this.sink.reset(this.domain);
   }
 
-  field(tag: number, text: string): void {
-    if (!text.isWellFormed()) throw new Unfingerprintable();
-    this.sink.byte(tag);
-    this.sink.text(text);
-  }
-
-  /** A field with the text of a string node; its bytes are taken as they are where nothing is escaped. */
-  stringField(tag: number, node: JsonNode): void {
-    if (node.escaped) {
-      this.field(tag, node.string() as string);
-      return;
-    }
-    this.sink.byte(tag);
-    this.sink.u64(node.end - node.start - 2);
-    this.sink.copy(node.bytes.subarray(node.start + 1, node.end - 1));
-  }
-
+  /** Everything since `start`, as a view. */
   bytes(): Buffer {
     return this.sink.view();
   }
+
+  text(tag: number, text: string): void {
+    check(text.isWellFormed());
+    this.sink.byte(tag);
+    this.sink.framed(() => this.sink.utf8(text));
+  }
+
+  /** The text of a string node. */
+  string(tag: number, node: JsonNode): void {
+    this.sink.byte(tag);
+    this.sink.framed(() => check(this.sink.decoded(node)));
+  }
+
+  /** The canonical JSON of a value. */
+  canonical(tag: number, node: JsonNode): void {
+    this.sink.byte(tag);
+    this.sink.framed(() => check(writeCanonicalFingerprint(this.sink, node)));
+  }
+
+  /** Arguments of a call: nothing for null, a string parsed and written canonically, or trimmed where it is no JSON; else canonical JSON. */
+  arguments(tag: number, node: JsonNode | undefined): void {
+    if (node === undefined || node.isNull()) {
+      this.text(tag, '');
+      return;
+    }
+    if (!node.isString()) {
+      this.canonical(tag, node);
+      return;
+    }
+    argumentBytes.reset();
+    check(argumentBytes.decoded(node));
+    const text = argumentBytes.view();
+    const parsed = parseJson(text, { allowNonFinite: true, maxDepth: MAX_ARGUMENTS_DEPTH });
+    if (!isJsonProblem(parsed)) this.canonical(tag, parsed);
+    else {
+      check(!parsed.tooDeep);
+      this.text(tag, pythonStrip(text.toString()));
+    }
+  }
+}
+
+const argumentBytes = new ByteSink(16 * 1024);
+
+function check(hashable: boolean): void {
+  if (!hashable) throw new Unfingerprintable();
 }

@@ -1,8 +1,6 @@
 import type { JsonNode } from '../protocol/json/json-node.ts';
-import { isJsonProblem, parseJsonText } from '../protocol/json/parse-json.ts';
-import { canonicalFingerprint } from './canonical-json.ts';
 import { type FieldHash, Unfingerprintable } from './field-hash.ts';
-import { pythonStr, pythonStrip, pythonTruth } from './python-text.ts';
+import { pythonStr, pythonTruth } from './python-text.ts';
 
 /** Blocks of these types with a string `text` are plain text; "" also stands for no type. */
 const TEXT_TYPES = new Set(['', 'text', 'input_text', 'output_text']);
@@ -26,8 +24,8 @@ export function writeContent(fields: FieldHash, tag: number, content: JsonNode |
 /** An empty text is no part. */
 function writeText(fields: FieldHash, tag: number, text: JsonNode): void {
   if (!pythonTruth(text)) return;
-  fields.field(tag, 'text');
-  fields.stringField(tag + 1, text);
+  fields.text(tag, 'text');
+  fields.string(tag + 1, text);
 }
 
 function writeBlock(fields: FieldHash, tag: number, block: JsonNode): void {
@@ -40,8 +38,8 @@ function writeBlock(fields: FieldHash, tag: number, block: JsonNode): void {
   }
   if (TOOL_TYPES.has(type)) return;
   if (type === '') throw new Unfingerprintable();
-  fields.field(tag, type);
-  fields.field(tag + 1, canonical(block));
+  fields.text(tag, type);
+  fields.canonical(tag + 1, block);
 }
 
 /** Tool calls of an item: three fields each, id (`tag`), name and arguments. A call item itself, then `tool_use` blocks, then `tool_calls`. */
@@ -67,9 +65,9 @@ function writeChatCall(fields: FieldHash, tag: number, call: JsonNode): void {
 }
 
 function writeCall(fields: FieldHash, tag: number, id: string, name: string, args: JsonNode | undefined): void {
-  fields.field(tag, id);
-  fields.field(tag + 1, name);
-  fields.field(tag + 2, fingerprintArguments(args));
+  fields.text(tag, id);
+  fields.text(tag + 1, name);
+  fields.arguments(tag + 2, args);
 }
 
 /** `<namespace>__<name>`; a null name prints `None`, an absent one nothing. */
@@ -98,33 +96,10 @@ export function writeToolResults(fields: FieldHash, tag: number, item: JsonNode)
 }
 
 function writeResult(fields: FieldHash, tag: number, id: string, output: JsonNode | undefined): void {
-  fields.field(tag, id);
-  if (output?.isString()) fields.stringField(tag + 1, output);
-  else fields.field(tag + 1, output === undefined ? 'null' : canonical(output));
-}
-
-/** Deepest arguments that are read; deeper ones have no canonical form anyway. */
-const MAX_ARGUMENTS_DEPTH = 512;
-
-/**
- * Arguments of a call as they are hashed (protocol section 8): nothing for null, a string parsed and written canonically, or trimmed where it
- * is not JSON, any other value in canonical form.
- */
-function fingerprintArguments(args: JsonNode | undefined): string {
-  if (args === undefined || args.isNull()) return '';
-  if (!args.isString()) return canonical(args);
-  const text = args.string() as string;
-  if (!text.isWellFormed()) throw new Unfingerprintable();
-  const parsed = parseJsonText(text, { allowNonFinite: true, maxDepth: MAX_ARGUMENTS_DEPTH });
-  if (!isJsonProblem(parsed)) return canonical(parsed);
-  if (parsed.tooDeep) throw new Unfingerprintable();
-  return pythonStrip(text);
-}
-
-function canonical(node: JsonNode): string {
-  const text = canonicalFingerprint(node);
-  if (text === null) throw new Unfingerprintable();
-  return text;
+  fields.text(tag, id);
+  if (output === undefined) fields.text(tag + 1, 'null');
+  else if (output.isString()) fields.string(tag + 1, output);
+  else fields.canonical(tag + 1, output);
 }
 
 function isType(block: JsonNode, type: string): boolean {

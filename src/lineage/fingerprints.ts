@@ -55,7 +55,7 @@ export function conversationDigest(items: readonly JsonNode[], version: 2 | 3): 
 
 function writeConversationItem(item: JsonNode, version: 2 | 3): void {
   const role = roleOf(item);
-  CONVERSATION.field(0, role);
+  CONVERSATION.text(0, role);
   if (version === 3 && (role === 'system' || role === 'developer')) return;
   writeContent(CONVERSATION, CONVERSATION_TAGS.part, item.get('content'));
   writeToolCalls(CONVERSATION, CONVERSATION_TAGS.call, item);

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { REPLAY_DOMAIN } from './digest.ts';
 import type { EvidenceItem, PrefixSummary } from './types.ts';
 
@@ -61,6 +61,9 @@ export function prefixSummary(items: Iterable<SummarizedItem>): PrefixSummary {
   return summarizer.summary();
 }
 
+/** Up to this length a text is hashed as a whole whenever it is asked for: that costs less than to copy a running hash. */
+const WHOLE_TEXT = 16 * 1024;
+
 /** A running SHA-256 over ASCII text. Text is gathered, since each update of the hash costs more than the bytes in it. */
 class RunningText {
   private hash: Hash | null = null;
@@ -72,23 +75,27 @@ class RunningText {
 
   append(text: string): void {
     this.pending += text;
+    if (this.pending.length > WHOLE_TEXT) this.flush();
   }
 
   /** Hex digest of everything so far and `tail`; nothing changes. */
   digest(tail: string): string {
-    return this.flushed().copy().update(tail, 'latin1').digest('hex');
+    if (this.hash === null) return hash('sha256', this.pending + tail);
+    return this.hash
+      .copy()
+      .update(this.pending + tail, 'latin1')
+      .digest('hex');
   }
 
   fork(): RunningText {
-    const copy = new RunningText('');
-    copy.hash = this.flushed().copy();
+    const copy = new RunningText(this.pending);
+    copy.hash = this.hash?.copy() ?? null;
     return copy;
   }
 
-  private flushed(): Hash {
+  private flush(): void {
     this.hash ??= createHash('sha256');
-    if (this.pending !== '') this.hash.update(this.pending, 'latin1');
+    this.hash.update(this.pending, 'latin1');
     this.pending = '';
-    return this.hash;
   }
 }

@@ -19,7 +19,7 @@ const sink = new ByteSink(1 << 20, 1 << 24);
 /** `cumulative_hash` of all tokens of a call, prompt and generated. Throws RangeError for what is no token id. */
 export function cumulativeHash(tokens: Numbers): string {
   sink.reset(CUMULATIVE_DOMAIN);
-  writeTokens(tokens, tokens.length);
+  writeTokens(tokens);
   return sha256Hex(sink.view());
 }
 
@@ -27,8 +27,8 @@ export function cumulativeHash(tokens: Numbers): string {
 export function chainHash(parentHex: string | null, delta: Numbers): string {
   sink.reset(CHAIN_DOMAIN);
   sink.byte(parentHex === null ? 0 : 1);
-  if (parentHex !== null) sink.copy(digestBytes(parentHex));
-  writeTokens(delta, delta.length);
+  if (parentHex !== null) writeDigest(parentHex);
+  writeTokens(delta);
   return sha256Hex(sink.view());
 }
 
@@ -66,28 +66,28 @@ export function stagedCallDigest(call: StagedCall): string {
   sink.byte(call.schemaVersion);
   sink.byte(2);
   sink.byte(1);
-  sink.text(call.owner);
-  sink.text(call.modelCallId);
+  writeText(call.owner);
+  writeText(call.modelCallId);
   sink.byte(call.parentCallId === null ? 0 : 1);
-  if (call.parentCallId !== null) sink.text(call.parentCallId);
-  sink.text(call.mode);
+  if (call.parentCallId !== null) writeText(call.parentCallId);
+  writeText(call.mode);
   for (const length of [call.prevLen, call.deltaLen, call.cumLen, call.weightVersion]) sink.u64(unsigned(length));
   sink.u64(8 + 8 * call.tokenIds.length);
-  writeTokens(call.tokenIds, call.tokenIds.length);
+  writeTokens(call.tokenIds);
   writeFloats(call.tokenMask);
   writeFloats(call.logProbs);
-  sink.copy(digestBytes(call.extrasDigest));
+  writeDigest(call.extrasDigest);
   sink.byte(1);
-  sink.copy(digestBytes(call.chainHash));
+  writeDigest(call.chainHash);
   sink.byte(1);
-  sink.copy(digestBytes(call.cumulativeHash));
+  writeDigest(call.cumulativeHash);
   return sha256Hex(sink.view());
 }
 
 /** TOKENS. */
-function writeTokens(tokens: Numbers, count: number): void {
-  sink.u64(count);
-  sink.u64s(tokens, count);
+function writeTokens(tokens: Numbers): void {
+  sink.u64(tokens.length);
+  sink.u64s(tokens);
 }
 
 /** BYTES(F32S). */
@@ -113,7 +113,7 @@ function writeExtra(node: JsonNode): boolean {
     case 'string': {
       const text = node.string() as string;
       sink.byte(0x53);
-      sink.text(text);
+      writeText(text);
       return text.isWellFormed();
     }
     case 'array':
@@ -125,7 +125,7 @@ function writeExtra(node: JsonNode): boolean {
       sink.byte(0x44);
       sink.u64(members.length);
       return members.every(([key, value]) => {
-        sink.text(key);
+        writeText(key);
         return key.isWellFormed() && writeExtra(value);
       });
     }
@@ -147,9 +147,15 @@ function writeExtraNumber(token: string): boolean {
   return true;
 }
 
-function digestBytes(hex: string): Buffer {
+/** TEXT. */
+function writeText(text: string): void {
+  sink.framed(() => sink.utf8(text));
+}
+
+/** A digest as its 32 bytes. */
+function writeDigest(hex: string): void {
   if (!/^[0-9a-f]{64}$/.test(hex)) throw new RangeError('a digest of 64 lowercase hex digits is expected');
-  return Buffer.from(hex, 'hex');
+  sink.copy(Buffer.from(hex, 'hex'), 0, 32);
 }
 
 function unsigned(value: number): number {

@@ -217,11 +217,12 @@ class Parser {
   /** Steps over a string; leaves in `escaped` whether it holds a backslash. */
   private string(): void {
     const bytes = this.bytes;
+    const { length } = bytes;
     let at = this.at + 1;
     this.escaped = false;
     for (;;) {
-      let byte = bytes[at];
-      while (byte !== undefined && PLAIN[byte] === 1) byte = bytes[++at];
+      while (at < length && PLAIN[bytes[at] as number] === 1) at++;
+      const byte = bytes[at];
       if (byte === QUOTE) {
         this.at = at + 1;
         return;
