@@ -67,7 +67,7 @@ async function compare<T extends Record<string, BenchProcess>>(
         calls: round === 0 ? calls / 2 : calls,
       });
       // The first round warms up.
-      if (round > 0) (results[name] ??= []).push(result);
+      if (round > 0) results[name] = [...(results[name] ?? []), result];
     }
   }
   const medians: Record<string, number> = {};
@@ -89,7 +89,7 @@ async function benchModes(load: LoadProcess, server: BenchProcess, quick: boolea
   for (let round = 0; round <= (quick ? 1 : 3); round++) {
     for (const mode of modes) {
       const result = await load.run({ ...SHAPE, url: server.url, mode, captured: true, calls });
-      if (round > 0) (cost[mode] ??= []).push(1 / (result.callsPerSecond * result.bodyBytes));
+      if (round > 0) cost[mode] = [...(cost[mode] ?? []), 1 / (result.callsPerSecond * result.bodyBytes)];
     }
   }
   const median = (mode: LoadMode) =>
