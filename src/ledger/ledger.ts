@@ -158,6 +158,8 @@ export type AdmitOutcome =
       readonly candidate: Candidate | null;
       /** For a root: what the search said. `named_parent`: a named parent that this request does not extend, or null. */
       readonly rootedBy: 'unmatched' | 'ambiguous' | 'named_parent' | null;
+      /** With rootedBy `named_parent`: the call whose response the header named, where the store can tell. */
+      readonly namedCallId?: string | undefined;
       /** How many records were committed in this attempt at this moment: the ones that the call could see. */
       readonly recordsSeen: number;
     }

@@ -1,6 +1,7 @@
 import type { Ledger } from './ledger.ts';
 import { parseLedgerUrl } from './ledger-url.ts';
 import type { LedgerOptions } from './options.ts';
+import { RedisLedger } from './redis/redis-ledger.ts';
 import { SqliteLedger } from './sqlite/sqlite-ledger.ts';
 
 export type { LedgerEvent, LedgerOptions } from './options.ts';
@@ -14,7 +15,7 @@ export function openLedger(options: LedgerOptions): Ledger {
     case 'redis':
     case 'sentinel':
     case 'cluster':
-      throw new Error(`ledger.url: ${url.kind} is not built yet`);
+      return new RedisLedger(url, options);
     default:
       return url satisfies never;
   }

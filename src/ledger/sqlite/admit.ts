@@ -1,10 +1,10 @@
 import { admissionDigest } from '../admission-digest.ts';
 import type { AdmitOutcome, AdmitRequest } from '../ledger.ts';
 import { type Attempt, CLOSED, OPEN, RETIRED } from './attempts.ts';
-import { type CallRow, findCall, insertFailure } from './calls.ts';
+import { findCall, insertFailure } from './calls.ts';
 import { type RecordRow, readRecord, toCandidate } from './records.ts';
 import { addWaiter, findResend } from './replies.ts';
-import { type Found, search } from './search.ts';
+import { type Found, type Rooted, search } from './search.ts';
 import type { Store } from './store.ts';
 
 const refused = (code: Extract<AdmitOutcome, { kind: 'refused' }>['code']): AdmitOutcome => ({ kind: 'refused', code });
@@ -38,7 +38,7 @@ export function admit(store: Store, request: AdmitRequest, nowS: number): AdmitO
     return { kind: 'unresolved' };
   }
   insertIntent(store, attempt, request, found);
-  return admitted(store, attempt, request, found.candidate, found.rootedBy, attempt.records);
+  return admitted(store, attempt, request, found.candidate, found.rooted, attempt.records);
 }
 
 /** The outcome of an earlier run of the same admission. */
@@ -47,7 +47,7 @@ function admittedBefore(store: Store, attempt: Attempt, request: AdmitRequest): 
   if (call) {
     if (call.request !== admissionDigest(request)) return refused('duplicate_call');
     const candidate = call.candidate === null ? null : readRecord(store, attempt, call.candidate);
-    return admitted(store, attempt, request, candidate, call.rooted_by, call.records_seen);
+    return admitted(store, attempt, request, candidate, call, call.records_seen);
   }
   const sql = `SELECT 1 FROM failure WHERE attempt = ? AND call_id = ? AND reason = 'unresolved_parent'`;
   return attempt.failures > 0 && store.db.get(sql, attempt.id, request.callId) ? { kind: 'unresolved' } : undefined;
@@ -58,11 +58,13 @@ function admitted(
   attempt: Attempt,
   request: AdmitRequest,
   candidate: RecordRow | null,
-  rootedBy: CallRow['rooted_by'],
+  rooted: Rooted,
   recordsSeen: number,
 ): AdmitOutcome {
   const proposed = candidate && toCandidate(store, attempt, candidate, request.boundary!.sourceDigest);
-  return { kind: 'admitted', candidate: proposed, rootedBy, recordsSeen };
+  const { rooted_by: rootedBy, named_call_id } = rooted;
+  const namedCallId = named_call_id ?? undefined;
+  return { kind: 'admitted', candidate: proposed, rootedBy, ...(namedCallId && { namedCallId }), recordsSeen };
 }
 
 function insertIntent(
@@ -72,7 +74,7 @@ function insertIntent(
   found: Extract<Found, { kind: 'found' }>,
 ): void {
   store.db.change(
-    'INSERT INTO call VALUES (?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)',
+    'INSERT INTO call VALUES (?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)',
     attempt.id,
     request.callId,
     attempt.intents,
@@ -81,7 +83,8 @@ function insertIntent(
     request.admittedAtS,
     admissionDigest(request),
     found.candidate?.number ?? null,
-    found.rootedBy,
+    found.rooted.rooted_by,
+    found.rooted.named_call_id,
     attempt.records,
     request.resend?.requestDigest ?? null,
     request.resend?.idempotencyKey ?? null,

@@ -16,6 +16,8 @@ export interface CallRow {
   /** Commit number of the proposed parent's record. */
   readonly candidate: number | null;
   readonly rooted_by: 'unmatched' | 'ambiguous' | 'named_parent' | null;
+  /** The call that the parent header named, where the call does not extend it. */
+  readonly named_call_id: string | null;
   readonly records_seen: number;
   /** Commit number of its own record. */
   readonly record: number | null;
@@ -24,7 +26,7 @@ export interface CallRow {
 }
 
 const COLUMNS =
-  'call_id, state, failed, handed, request, candidate, rooted_by, records_seen, record, request_digest, idempotency_key';
+  'call_id, state, failed, handed, request, candidate, rooted_by, named_call_id, records_seen, record, request_digest, idempotency_key';
 
 export function findCall(store: Store, attempt: Attempt, callId: string): CallRow | undefined {
   return store.db.get(`SELECT ${COLUMNS} FROM call WHERE attempt = ? AND call_id = ?`, attempt.id, callId);

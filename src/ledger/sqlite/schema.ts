@@ -41,6 +41,7 @@ export const MIGRATIONS: readonly string[] = [
     request TEXT NOT NULL,
     candidate INTEGER,
     rooted_by TEXT,
+    named_call_id TEXT,
     records_seen INTEGER NOT NULL,
     record INTEGER,
     refused_code TEXT,

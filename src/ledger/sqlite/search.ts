@@ -7,16 +7,24 @@ import type { Store } from './store.ts';
 
 type SearchRequest = Pick<AdmitRequest, 'boundary' | 'namedParent' | 'onAmbiguous' | 'onUnmatched'>;
 
+/** Why a call is a root; nulls for a continuation. */
+export type Rooted = Pick<CallRow, 'rooted_by' | 'named_call_id'>;
+
 /** What the search says: a proposal with its reason, or why there is none. */
 export type Found =
-  | { readonly kind: 'found'; readonly candidate: RecordRow | null; readonly rootedBy: CallRow['rooted_by'] }
+  | { readonly kind: 'found'; readonly candidate: RecordRow | null; readonly rooted: Rooted }
   | { readonly kind: 'unresolved' }
   | { readonly kind: 'refused'; readonly code: 'unknown_parent' | 'ambiguous_candidate' };
 
-const root = (rootedBy: 'unmatched' | 'ambiguous' | 'named_parent'): Found => ({
+const root = (rooted_by: 'unmatched' | 'ambiguous' | 'named_parent', named_call_id: string | null = null): Found => ({
   kind: 'found',
   candidate: null,
-  rootedBy,
+  rooted: { rooted_by, named_call_id },
+});
+const continuation = (candidate: RecordRow): Found => ({
+  kind: 'found',
+  candidate,
+  rooted: { rooted_by: null, named_call_id: null },
 });
 
 /** Protocol section 3, "The rule", and the named parent of section 2. */
@@ -27,11 +35,12 @@ export function search(store: Store, attempt: Attempt | undefined, request: Sear
     const named = attempt ? findByResponse(store, attempt, namedParent) : [];
     if (named.length !== 1) return { kind: 'refused', code: 'unknown_parent' };
     const candidate = named[0]!;
-    if (!boundary || !extendsRecord(store, attempt!, boundary, candidate)) return root('named_parent');
-    return { kind: 'found', candidate, rootedBy: null };
+    if (!boundary || !extendsRecord(store, attempt!, boundary, candidate))
+      return root('named_parent', candidate.call_id);
+    return continuation(candidate);
   }
   const matches = attempt && boundary ? findMatches(store, attempt, boundary) : [];
-  if (matches.length === 1) return { kind: 'found', candidate: matches[0]!, rootedBy: null };
+  if (matches.length === 1) return continuation(matches[0]!);
   if (matches.length === 0) {
     const isFresh = !attempt || (attempt.records === 0 && attempt.failures === 0);
     return request.onUnmatched === 'root' || isFresh ? root('unmatched') : { kind: 'unresolved' };

@@ -1,0 +1,20 @@
+/**
+ * Names of keys, version 1 (`gmp:1:`); docs/redis-keys.md is the table. Everything of one attempt shares the hash slot of `{<attempt>}`; what spans attempts
+ * shares `{all}`; what belongs to one replica shares `{replica:<id>}`.
+ */
+const PREFIX = 'gmp:1:';
+
+const LIST_KEYS = new Set(['names', 'live', 'replicas', 'census', 'gauges']);
+const REPLICA_KEYS = new Set(['lease', 'attempts', 'orphaned']);
+
+export const attemptKey = (attempt: string, name: string) => `${PREFIX}{${attempt}}:${name}`;
+export const listKey = (name: string) => `${PREFIX}{all}:${name}`;
+export const replicaKey = (replica: string, name: string) => `${PREFIX}{replica:${replica}}:${name}`;
+
+/** The full names of a script's keys. `owner`: an attempt, or a replica for the keys of replicas. */
+export function scriptKeys(names: readonly string[], owner: string): string[] {
+  return names.map((name) => {
+    if (LIST_KEYS.has(name)) return listKey(name);
+    return REPLICA_KEYS.has(name) ? replicaKey(owner, name) : attemptKey(owner, name);
+  });
+}

@@ -1,0 +1,101 @@
+-- Ledger.admit: records an intent and proposes its parent.
+--
+-- keys: meta calls admitted pending unsettled failures committed lookup chunks resends waited voided
+-- args: callId replica isRegistered admittedAtS admission maxCalls afterFailure onAmbiguous onUnmatched requestDigest idempotencyKey
+--       parentKind parentResponse secondDigest renderDigest itemCount echoedIds reasoning
+-- reply: {'admitted', why root or '', call named by the header but not extended or '', records seen, [candidate: call id, index, chunk texts last first]}
+--        {'joined', call id} {'unresolved'} {'refused', code}
+--        {'register'}: nothing was done; the caller registers the attempt for its replica and comes back with isRegistered 1
+--        {'voided'}: this admission was given up before it arrived
+--
+-- idempotencyKey: '' or '=' and the key. parentKind: search, none, named. secondDigest: '' without a boundary. echoedIds: JSON list.
+-- reasoning: '' or a JSON list.
+-- include: lib/calls.lua lib/failures.lua lib/waiting.lua lib/records.lua lib/search.lua
+
+-- read
+
+local state = redis.call('HGET', meta, 'state')
+if state == 'retired' then return { 'refused', 'attempt_retired' } end
+if redis.call('HEXISTS', voided, callId) == 1 then return { 'voided' } end
+
+local earlier = readCall(callId)
+if earlier then
+  if earlier.a ~= admission then return { 'refused', 'duplicate_call' } end
+  local reply = { 'admitted', earlier.b, earlier.p or '', earlier.m }
+  return earlier.c == '' and reply or describe(reply, readCommitted(earlier.c))
+end
+if redis.call('ZSCORE', failures, callId .. ' unresolved_parent') then return { 'unresolved' } end
+
+-- decide
+
+local function answerable(call)
+  if not call or call.f then return false end
+  return call.s == 'p' or (call.s == 'c' and call.k ~= nil and call.k > serverMs())
+end
+
+-- The re-send rule (design, "Never twice"): the call to join, or nil and whether the key was used for another request.
+local function findResend()
+  if requestDigest == '' then return nil, false end
+  if idempotencyKey ~= '' then
+    local digest, id = string.match(redis.call('HGET', resends, 'k:' .. idempotencyKey) or '', '^(%S+) (%S+)$')
+    if digest and digest ~= requestDigest then return nil, true end
+    if digest and answerable(readCall(id)) then return id end
+  end
+  for _, id in ipairs(unhandedCalls(requestDigest)) do
+    local waiters = waitersOf(id)
+    if (next(waiters) == nil or waiters[callId]) and answerable(readCall(id)) then return id end
+  end
+  return nil, false
+end
+
+local joined, isKeyReused = findResend()
+local candidate, reason, named
+if not joined then
+  if state == 'closed' then return { 'refused', 'attempt_closed' } end
+  if isKeyReused then return { 'refused', 'idempotency_key_reused' } end
+  if afterFailure == 'refuse' and redis.call('ZCARD', failures) > 0 then return { 'refused', 'attempt_incomplete' } end
+  if redis.call('LLEN', admitted) >= tonumber(maxCalls) then return { 'refused', 'too_many_calls' } end
+  candidate, reason, named = search()
+end
+
+local records = redis.call('HLEN', committed)
+local isUnresolved = false
+if reason == 'unknown_parent' then return { 'refused', 'unknown_parent' } end
+if reason == 'ambiguous' and onAmbiguous == 'refuse' then return { 'refused', 'ambiguous_candidate' } end
+if reason == 'ambiguous' then isUnresolved = onAmbiguous == 'unresolved' end
+if reason == 'unmatched' and onUnmatched == 'root_if_fresh' then isUnresolved = records > 0 or redis.call('ZCARD', failures) > 0 end
+
+local registration = 'by:' .. replica
+if isRegistered == '0' and redis.call('HEXISTS', meta, registration) == 0 then return { 'register' } end
+
+-- write
+
+redis.call('HSET', meta, 'state', state or 'open', registration, '1')
+if joined then
+  local waiters = waitersOf(joined)
+  waiters[callId] = replica
+  writeWaiters(joined, waiters)
+  return { 'joined', joined }
+end
+if tonumber(admittedAtS) > tonumber(redis.call('HGET', meta, 'last') or '0') then redis.call('HSET', meta, 'last', admittedAtS) end
+if isUnresolved then
+  addFailureRow(callId, 'unresolved_parent')
+  return { 'unresolved' }
+end
+
+local order = redis.call('RPUSH', admitted, callId) - 1
+local call = { s = 'p', n = order, a = admission, r = replica, c = candidate and candidate.id or '', b = reason or '', p = named, m = records }
+if requestDigest ~= '' then
+  call.q = requestDigest
+  redis.call('HSET', resends, 'd:' .. requestDigest, (redis.call('HGET', resends, 'd:' .. requestDigest) or '') .. callId .. ' ')
+end
+if idempotencyKey ~= '' then
+  call.i = idempotencyKey
+  redis.call('HSET', resends, 'k:' .. idempotencyKey, requestDigest .. ' ' .. callId)
+end
+writeCall(callId, call)
+writeWaiters(callId, { [callId] = replica })
+redis.call('ZADD', pending, order, callId)
+redis.call('ZADD', unsettled, admittedAtS, callId)
+local reply = { 'admitted', call.b, named or '', call.m }
+return candidate and describe(reply, candidate) or reply

@@ -1,0 +1,59 @@
+-- Ledger.commit: the record of an admitted call.
+--
+-- keys: meta calls pending unsettled records committed sketches lookup chunks roots replies
+-- args: callId recordJson indexJson parentCallId entry secondDigest responseId whyRoot sketch reply keepMs nowS
+-- reply: 'committed' 'already_committed' 'conflict' 'dropped'
+--
+-- parentCallId, whyRoot, reply: '' for none. entry: see ../../ancestry.ts.
+-- include: lib/calls.lua lib/records.lua
+
+local CHUNK_BYTES = 1024
+
+-- read
+
+local call = readCall(callId)
+if not call then return 'dropped' end
+if call.s == 'r' then return 'conflict' end
+if call.s == 'c' then
+  local number = string.match(redis.call('HGET', committed, callId), '^%d+')
+  return redis.call('LINDEX', records, number) == recordJson and 'already_committed' or 'conflict'
+end
+if parentCallId ~= '' and parentCallId ~= call.c then return 'conflict' end
+
+-- decide: a child of the last call of a chunk is appended to it, a child of an inner one starts a chunk with a copy of what is before it
+
+local chunk, before, body = nil, '0', ''
+if parentCallId ~= '' then
+  local parent = readCommitted(parentCallId)
+  if parent.last >= CHUNK_BYTES then
+    before = parent.chunk
+  else
+    local whole
+    before, whole = readChunk(parent.chunk)
+    body = string.sub(whole, 1, parent.last)
+    if #whole == parent.last then chunk = parent.chunk end
+  end
+end
+body = body .. entry
+
+-- write
+
+chunk = chunk or redis.call('HINCRBY', meta, 'chunks', 1)
+redis.call('HSET', chunks, chunk, before .. ' ' .. body)
+local number = redis.call('RPUSH', records, recordJson) - 1
+redis.call('RPUSH', sketches, sketch)
+redis.call('HSET', committed, callId, number .. ' ' .. chunk .. ' ' .. #body .. ' ' .. indexJson)
+local filed = string.format('%08d', number) .. callId
+redis.call('ZADD', lookup, 0, 'd' .. string.sub(secondDigest, 1, 32) .. ':' .. filed, 0, 'r' .. responseId .. '\0' .. filed)
+if whyRoot ~= '' then redis.call('RPUSH', roots, callId .. ' ' .. whyRoot) end
+if reply ~= '' then
+  call.k = serverMs() + tonumber(keepMs)
+  redis.call('HSET', replies, callId, reply)
+  redis.call('PEXPIRE', replies, keepMs)
+end
+call.s = 'c'
+writeCall(callId, call)
+redis.call('ZREM', pending, callId)
+redis.call('ZREM', unsettled, callId)
+if tonumber(nowS) > tonumber(redis.call('HGET', meta, 'last') or '0') then redis.call('HSET', meta, 'last', nowS) end
+return 'committed'

@@ -1,0 +1,10 @@
+-- Ledger.propose: the search of admit.lua alone; writes nothing.
+--
+-- keys: meta committed lookup chunks
+-- args: parentKind parentResponse secondDigest renderDigest itemCount echoedIds reasoning
+-- reply: {'proposed', [candidate: call id, index, chunk texts last first]} {'none', reason} {'retired'}
+-- include: lib/records.lua lib/search.lua
+
+if redis.call('HGET', meta, 'state') == 'retired' then return { 'retired' } end
+local candidate, reason = search()
+return candidate and describe({ 'proposed' }, candidate) or { 'none', reason }
