@@ -88,7 +88,7 @@ export function parseChatBody(raw: Buffer): Parsed<ChatBody> {
   if (stream_options != null && stream !== true) {
     return { ok: false, message: 'stream_options is only allowed together with stream: true', param: 'stream_options' };
   }
-  if (tool_choice != null && tool_choice !== 'none' && (tools == null || tools.length === 0)) {
+  if (tool_choice != null && tool_choice !== 'none' && tools == null) {
     return { ok: false, message: 'tool_choice needs tools', param: 'tool_choice' };
   }
   return checkArguments(messages) ?? parsed;

@@ -21,6 +21,8 @@ export function createInstantHandler(
 ): (...call: Parameters<RequestListener>) => boolean {
   const promptTokens = options.promptTokens ?? 16;
   const generatedTokens = options.generatedTokens ?? 64;
+  if (promptTokens < 1 || generatedTokens < 1)
+    throw new RangeError('an instant call has at least 1 token of each kind');
   const templates = answerTemplates(worker, generatedTokens);
   // The same lists in every record: the lengths never change.
   const masks = [...new Array<number>(promptTokens).fill(0), ...new Array<number>(generatedTokens).fill(1)];
@@ -97,7 +99,8 @@ function errorText(code: number, message: string): string {
 /** Tokens that tell calls apart by the first of the prompt and the first that is generated. */
 function deltaTokens(call: number, promptTokens: number, generatedTokens: number): number[] {
   const delta = new Array<number>(promptTokens + generatedTokens);
-  for (let at = 0; at < delta.length; at++) delta[at] = FIRST_TEXT_TOKEN + at;
+  for (let at = 0; at < promptTokens; at++) delta[at] = FIRST_TEXT_TOKEN + at;
+  for (let at = 0; at < generatedTokens; at++) delta[promptTokens + at] = FIRST_TEXT_TOKEN + at;
   delta[0] = numbered(call);
   delta[promptTokens] = numbered(call);
   return delta;
@@ -117,7 +120,7 @@ function answerTemplates(worker: WorkerContext, generatedTokens: number) {
   };
   const laterLogprobs = Array.from(
     { length: generatedTokens - 1 },
-    (_, at) => `,${logprob(FIRST_TEXT_TOKEN + at)}`,
+    (_, at) => `,${logprob(FIRST_TEXT_TOKEN + at + 1)}`,
   ).join('');
   const filler = ' word'.repeat(generatedTokens - 1);
   return (call: number, promptLength: number, coordinates: WireCoordinates | null): string => {

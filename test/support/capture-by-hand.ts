@@ -1,6 +1,8 @@
 import { sha256Hex } from '../../src/lineage/digest.ts';
 import { prefixSummary } from '../../src/lineage/prefix-summary.ts';
 import type { ReplayItem, ReplaySummary } from '../../src/protocol/wire/replay.ts';
+import type { ReferenceWorkerOptions } from '../../src/reference-worker/options.ts';
+import { type RunningReferenceWorker, startReferenceWorker } from '../../src/reference-worker/reference-worker.ts';
 
 /** Proposals and calls as a proxy would make them, written by hand: what tests of the worker's side post. */
 
@@ -129,4 +131,37 @@ export async function answerCall(url: string, call: HandCall): Promise<AnsweredC
     chain: [...(isRoot ? [] : (call.parent?.chain ?? [])), String(coordinates.staging_key)],
     completion,
   };
+}
+
+export function user(content: unknown): HandMessage {
+  return { role: 'user', content };
+}
+
+export type JsonObject = Record<string, unknown>;
+
+/** Posts any body as a chat completion. */
+export async function postChat(
+  url: string,
+  body: unknown,
+): Promise<{ status: number; body: JsonObject; headers: Headers }> {
+  const response = await postJson(`${url}/v1/chat/completions`, body);
+  return { status: response.status, body: (await response.json()) as JsonObject, headers: response.headers };
+}
+
+/** The engine's error object. */
+export function errorOf(body: JsonObject): { message: string; type: string; param: string | null; code: number } {
+  return body.error as { message: string; type: string; param: string | null; code: number };
+}
+
+/** Runs a reference worker for one test. */
+export async function withWorker(
+  options: ReferenceWorkerOptions,
+  run: (worker: RunningReferenceWorker) => Promise<void>,
+): Promise<void> {
+  const worker = await startReferenceWorker(options);
+  try {
+    await run(worker);
+  } finally {
+    await worker.close();
+  }
 }

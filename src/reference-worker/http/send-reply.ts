@@ -44,9 +44,21 @@ async function stream(raw: ServerResponse, events: readonly string[], delayMs: n
   raw.writeHead(200, STREAM_HEADERS);
   for (const event of events) {
     if (raw.destroyed) return;
-    raw.write(event);
+    await written(raw, event);
     if (delayMs > 0) await sleep(delayMs);
   }
+}
+
+/** Resolves when the connection has taken the chunk, or is gone. */
+function written(raw: ServerResponse, chunk: string | Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      raw.off('close', done);
+      resolve();
+    };
+    raw.once('close', done);
+    raw.write(chunk, done);
+  });
 }
 
 async function dropMidBody(raw: ServerResponse, answer: EngineReply, delayMs: number): Promise<void> {
@@ -55,7 +67,7 @@ async function dropMidBody(raw: ServerResponse, answer: EngineReply, delayMs: nu
   } else if (answer.kind === 'json' || answer.kind === 'text') {
     const body = Buffer.from(bodyOf(answer));
     raw.writeHead(answer.status, { 'content-type': 'application/json', 'content-length': body.length });
-    await new Promise<void>((resolve) => raw.write(body.subarray(0, Math.ceil(body.length / 2)), () => resolve()));
+    await written(raw, body.subarray(0, Math.ceil(body.length / 2)));
   }
   raw.destroy();
 }
