@@ -143,7 +143,7 @@ const call = fc.record({
   name: fc.string({ minLength: 1 }),
   arguments: fc.oneof(text, fc.json()),
 });
-const answers: fc.Arbitrary<Partial<EngineAnswer>> = fc.record({
+const answers = fc.record({
   content: fc.option(text),
   reasoning: fc.option(text.filter((words) => words.trim() !== '')),
   refusal: fc.option(
