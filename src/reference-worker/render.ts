@@ -190,5 +190,6 @@ function mediaSize(part: ContentPart): { height: number; width: number } {
   if (header === undefined) return DEFAULT_MEDIA_SIZE;
   const bytes = Buffer.from(header, 'base64');
   if (bytes.length < 24) return DEFAULT_MEDIA_SIZE;
-  return { height: bytes.readUInt32BE(20), width: bytes.readUInt32BE(16) };
+  const size = { height: bytes.readUInt32BE(20), width: bytes.readUInt32BE(16) };
+  return size.height > 0 && size.width > 0 ? size : DEFAULT_MEDIA_SIZE;
 }

@@ -98,6 +98,13 @@ describe('the template', () => {
   });
 });
 
+test('an image that says it has no size gets the usual one', () => {
+  const url = `data:image/png;base64,${Buffer.alloc(24).toString('base64')}`;
+  const messages: ChatMessage[] = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+  const [span] = template.render({ messages }, false).media;
+  assert.deepEqual([span?.height, span?.width], [448, 448]);
+});
+
 describe('the stand-in without template', () => {
   test('texts one after the other, no markers, no end token, no tools', () => {
     const plain = plainRenderer(tokenizer);
