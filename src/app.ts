@@ -39,7 +39,7 @@ function buildServer(ctx: Context): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      sendError(request, reply, serviceError('invalid_request', error.message));
+      sendError(request, reply, attemptProblem(request.url) ?? serviceError('invalid_request', error.message));
     },
   });
   takeBodiesAsBytes(app, ctx.config.limits.body_bytes);
@@ -62,9 +62,15 @@ function notFound(request: FastifyRequest): ServiceError {
   if (request.headers.upgrade !== undefined) {
     return serviceError('upgrade_required', 'WebSockets are not supported here; use HTTP requests.');
   }
-  const attempt = /^\/(?:ng-rollout|context)\/([^/]*)/.exec(path)?.[1];
-  const problem = attempt === undefined ? null : checkAttempt(decoded(attempt));
-  return problem ?? serviceError('not_found', `There is nothing at ${request.method} ${path.slice(0, 200)}.`);
+  return (
+    attemptProblem(path) ?? serviceError('not_found', `There is nothing at ${request.method} ${path.slice(0, 200)}.`)
+  );
+}
+
+/** What is wrong with the attempt of a path that no route takes; null where that is not the matter. */
+function attemptProblem(path: string): ServiceError | null {
+  const attempt = /^\/(?:ng-rollout|context)\/([^/?]*)/.exec(path)?.[1];
+  return attempt === undefined ? null : checkAttempt(decoded(attempt));
 }
 
 function decoded(text: string): string {
