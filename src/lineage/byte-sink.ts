@@ -37,7 +37,7 @@ export class ByteSink {
   ascii(text: string): void {
     this.reserve(text.length);
     if (text.length > SMALL_COPY) {
-      this.length += this.bytes.latin1Write(text, this.length);
+      this.length += this.bytes.write(text, this.length, 'latin1');
       return;
     }
     const { bytes } = this;
@@ -47,7 +47,20 @@ export class ByteSink {
   /** A text as UTF-8. The text must be well-formed. */
   utf8(text: string): void {
     this.reserve(3 * text.length);
-    this.length += this.bytes.utf8Write(text, this.length);
+    if (text.length > SMALL_COPY || !this.wroteAscii(text)) this.length += this.bytes.write(text, this.length);
+  }
+
+  /** Writes a text if it is ASCII; for short ones this is quicker than the general way. */
+  private wroteAscii(text: string): boolean {
+    const { bytes } = this;
+    let to = this.length;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit > 0x7f) return false;
+      bytes[to++] = unit;
+    }
+    this.length = to;
+    return true;
   }
 
   copy(source: Uint8Array, start: number, end: number): void {
@@ -118,11 +131,14 @@ export class ByteSink {
     this.length = to;
   }
 
-  /** What `write` writes, behind its length in bytes (u64). */
-  framed(write: () => void): void {
-    this.u64(0);
-    const start = this.length;
-    write();
+  /** Begins a piece that stands behind its length in bytes (u64). Returns its start, for {@link endFrame}. */
+  beginFrame(): number {
+    this.reserve(8);
+    this.length += 8;
+    return this.length;
+  }
+
+  endFrame(start: number): void {
     writeU64(this.bytes, start - 8, this.length - start);
   }
 

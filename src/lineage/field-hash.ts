@@ -33,20 +33,23 @@ export class FieldHash {
 
   text(tag: number, text: string): void {
     check(text.isWellFormed());
-    this.sink.byte(tag);
-    this.sink.framed(() => this.sink.utf8(text));
+    const start = this.begin(tag);
+    this.sink.utf8(text);
+    this.sink.endFrame(start);
   }
 
   /** The text of a string node. */
   string(tag: number, node: JsonNode): void {
-    this.sink.byte(tag);
-    this.sink.framed(() => check(this.sink.decoded(node)));
+    const start = this.begin(tag);
+    check(this.sink.decoded(node));
+    this.sink.endFrame(start);
   }
 
   /** The canonical JSON of a value. */
   canonical(tag: number, node: JsonNode): void {
-    this.sink.byte(tag);
-    this.sink.framed(() => check(writeCanonicalFingerprint(this.sink, node)));
+    const start = this.begin(tag);
+    check(writeCanonicalFingerprint(this.sink, node));
+    this.sink.endFrame(start);
   }
 
   /** Arguments of a call: nothing for null, a string parsed and written canonically, or trimmed where it is no JSON; else canonical JSON. */
@@ -68,6 +71,11 @@ export class FieldHash {
       check(!parsed.tooDeep);
       this.text(tag, pythonStrip(text.toString()));
     }
+  }
+
+  private begin(tag: number): number {
+    this.sink.byte(tag);
+    return this.sink.beginFrame();
   }
 }
 

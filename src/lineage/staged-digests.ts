@@ -149,7 +149,9 @@ function writeExtraNumber(token: string): boolean {
 
 /** TEXT. */
 function writeText(text: string): void {
-  sink.framed(() => sink.utf8(text));
+  const start = sink.beginFrame();
+  sink.utf8(text);
+  sink.endFrame(start);
 }
 
 /** A digest as its 32 bytes. */

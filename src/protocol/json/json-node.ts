@@ -1,5 +1,10 @@
+import { plainText } from './plain-text.ts';
+
 /** `skipped` is a value that was checked but not built (see ParseJsonOptions.skip). */
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null' | 'skipped';
+
+/** Roles, types and the like, with their quotes; ids are longer. */
+const SHORT_STRING = 18;
 
 const NO_NODES: readonly JsonNode[] = [];
 const NO_KEYS: readonly string[] = [];
@@ -91,7 +96,9 @@ export class JsonNode {
   string(): string | undefined {
     if (this.kind !== 'string') return undefined;
     if (this.escaped) return JSON.parse(this.bytes.toString('utf8', this.start, this.end)) as string;
-    return this.bytes.toString('utf8', this.start + 1, this.end - 1);
+    return this.end - this.start <= SHORT_STRING
+      ? plainText(this.bytes, this.start + 1, this.end - 1)
+      : this.bytes.toString('utf8', this.start + 1, this.end - 1);
   }
 
   /** True or false for a boolean, else undefined. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { JsonNode } from './json-node.ts';
+import { plainText } from './plain-text.ts';
 
 /** Where and why a text is not JSON. `offset` is in bytes. */
 export interface JsonProblem {
@@ -125,7 +126,9 @@ class Parser {
       if (this.bytes[this.at] !== QUOTE) this.fail('a member name in double quotes is expected');
       const keyStart = this.at;
       this.string();
-      const key = new JsonNode(this.bytes, 'string', keyStart, this.at, this.escaped).string() as string;
+      const key = this.escaped
+        ? (JSON.parse(this.bytes.toString('utf8', keyStart, this.at)) as string)
+        : plainText(this.bytes, keyStart + 1, this.at - 1);
       this.space();
       if (this.bytes[this.at] !== 0x3a) this.fail('":" is expected after a member name');
       this.at++;
@@ -217,12 +220,11 @@ class Parser {
   /** Steps over a string; leaves in `escaped` whether it holds a backslash. */
   private string(): void {
     const bytes = this.bytes;
-    const { length } = bytes;
     let at = this.at + 1;
     this.escaped = false;
     for (;;) {
-      while (at < length && PLAIN[bytes[at] as number] === 1) at++;
-      const byte = bytes[at];
+      let byte = bytes[at];
+      while (byte !== undefined && PLAIN[byte] === 1) byte = bytes[++at];
       if (byte === QUOTE) {
         this.at = at + 1;
         return;
