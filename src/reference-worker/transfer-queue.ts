@@ -11,7 +11,7 @@ const fileLine = z.union([stagedRecord, z.strictObject({ cleared: z.array(z.stri
  */
 export class TransferQueue {
   private readonly records = new Map<string, StagedRecord>();
-  private readonly file: number | null;
+  private file: number | null;
 
   constructor(path: string | null = null) {
     if (path !== null && existsSync(path)) this.load(path);
@@ -51,8 +51,10 @@ export class TransferQueue {
     return { cleared, absent: keys.filter((key) => !gone.has(key)) };
   }
 
+  /** Closes the file; once is enough, twice does no harm. */
   close(): void {
     if (this.file !== null) closeSync(this.file);
+    this.file = null;
   }
 
   private append(line: z.input<typeof fileLine>): void {

@@ -76,6 +76,7 @@ describe('the queue file', () => {
       open(path, (queue) => {
         for (const id of ['c1', 'c2']) queue.put(record('a', id));
         queue.clear(['a/c1']);
+        queue.close();
       });
       open(path, (queue) => {
         assert.deepEqual(queue.keys(), ['a/c2']);
