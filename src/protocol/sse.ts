@@ -3,23 +3,21 @@
 /** The last frame of a Chat stream. */
 export const SSE_DONE = 'data: [DONE]\n\n';
 
-/** Inside JSON these can only stand in strings; some clients split lines at them although the format does not. */
-const SOFT_LINE_BREAKS = /[\u0085\u2028\u2029]/g;
-/** Inside JSON a raw line break is white space between tokens. */
-const HARD_LINE_BREAKS = /[\r\n]/g;
+/** Raw line breaks, which in JSON are white space between tokens, and what some clients take for one, which in JSON can only stand in strings. */
+const LINE_BREAK = /[\r\n\u0085\u2028\u2029]/;
+const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g;
 
 /**
  * One frame: `event: <name>` (where given) and one `data:` line. `json` is JSON text; its line breaks become spaces, and the characters that
  * some clients take for line breaks become escapes, so the value is unchanged.
  */
 export function sseFrame(json: string, event: string | null = null): string {
-  let data = json;
-  if (data.includes('\n') || data.includes('\r')) data = data.replace(HARD_LINE_BREAKS, ' ');
-  data = data.replace(SOFT_LINE_BREAKS, escaped);
+  const data = LINE_BREAK.test(json) ? json.replace(LINE_BREAKS, harmless) : json;
   return event === null ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
 }
 
-function escaped(char: string): string {
+function harmless(char: string): string {
+  if (char === '\r' || char === '\n') return ' ';
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 

@@ -49,7 +49,10 @@ export function chatToUpstream(received: JsonNode, options: ConversionOptions): 
     messages,
     fields,
     fingerprintItems: list?.elements() ?? [],
-    envelope: requestEnvelope(body.get('instructions'), body.get('tools')),
+    // Only schema 2 asks for it, and it costs more than all the rest.
+    get envelope() {
+      return requestEnvelope(body.get('instructions'), body.get('tools'));
+    },
     stripped,
     ignored: unknownNames(body.keys, CHAT_FIELDS.request),
     replyContext: replyContext(tools.clientTools),

@@ -25,6 +25,7 @@ interface ReadPart {
 }
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text']);
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image_url', 'input_image', 'computer_screenshot']);
 /** Parts that go up as they are, with the one member that they need. */
 const MEDIA_TYPES: ReadonlySet<string> = new Set(['input_audio', 'audio_url', 'video_url']);
 const THOUGHT_TYPES: ReadonlySet<string> = new Set(['thinking', 'reasoning']);
@@ -88,7 +89,8 @@ function joinTexts(parts: readonly EnginePart[]): string | null | readonly Engin
   return joined;
 }
 
-function readPart(node: JsonNode, path: string): ReadPart | RequestRefusal {
+/** One part, a plain string included. */
+export function readPart(node: JsonNode, path: string): ReadPart | RequestRefusal {
   const plain = node.string();
   if (plain !== undefined) return { part: { type: 'text', text: plain }, exact: false };
   if (!node.isObject()) return wrongType(path, 'a content part', node);
@@ -99,7 +101,7 @@ function readPart(node: JsonNode, path: string): ReadPart | RequestRefusal {
     if (text === undefined) return wrongType(`${path}.text`, 'a string', node.get('text'));
     return { part: { type: 'text', text }, exact: type === 'text' && hasExactly(node, 'type', 'text') };
   }
-  if (type === 'image_url' || type === 'input_image') return readImage(node, type, path);
+  if (IMAGE_TYPES.has(type)) return readImage(node, type, path);
   if (MEDIA_TYPES.has(type)) return readMedia(node, type, path);
   if (type === 'file' || type === 'input_file')
     return unsupported(
