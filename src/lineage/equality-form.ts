@@ -29,6 +29,22 @@ export function equalityForm(text: string, keep?: KeepMember): string {
   return writer.tooDeep ? exactText(text) : form;
 }
 
+/** The forms of the members of an object, by name, in order; null where the text is no JSON object. */
+export function memberForms(text: string): Map<string, string> | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const writer = new EqualityWriter(undefined);
+  const forms = (object: object) =>
+    new Map(Object.entries(object).map(([key, member]) => [key, writer.write(member, 1)]));
+  const found = forms(value);
+  return writer.beyondDouble ? forms(parseKeepingSpellings(text) as object) : found;
+}
+
 export type KeepMember = (key: string, value: unknown, depth: number) => boolean;
 
 /** `!` begins no JSON value. */

@@ -80,16 +80,18 @@ function unrecordedTurn(record: RecordedHistory, request: readonly ItemSketch[])
 function endsInside(record: RecordedHistory, request: readonly ItemSketch[], recorded: ItemSketch): HistoryDifference {
   const index = request.length;
   const lengths = historyLengths(record, request);
-  if (index === record.items.length - 1)
+  const turnOf = record.servedBy(index);
+  if (turnOf !== null)
     return difference(record, index, recorded.role, {
       part: 'same_prompt',
       lengths,
-      explanation: `The request is the prompt of call ${record.callId} once more: another sample of it, which continues nothing.`,
+      turn_of: turnOf,
+      explanation: `The request is the prompt of call ${turnOf} once more: another sample of it, which continues no recorded call.`,
     });
   return difference(record, index, recorded.role, {
     part: 'cut_off',
     lengths,
-    explanation: `The request ends after ${index} items inside the history of call ${record.callId}, which has ${record.items.length}.`,
+    explanation: `The request ends after ${count(index, 'item')} inside the history of call ${record.callId}, which has ${record.items.length}.`,
   });
 }
 

@@ -1,6 +1,7 @@
 import type { EngineMessage, EnginePart, EngineRole, EngineToolCall } from '../protocol/conversation.ts';
 import { canonicalArguments } from './canonical-json.ts';
 import { formDigest } from './digest.ts';
+import { memberForms } from './equality-form.ts';
 import { hasReasoning, joinTexts } from './evidence.ts';
 import { mediaForm } from './media-form.ts';
 import type { EvidenceItem } from './types.ts';
@@ -95,7 +96,9 @@ export function parseSketch(json: string): RecordSketch {
   return JSON.parse(json) as RecordSketch;
 }
 
+/** Hex digits of a short digest. */
 const SHORT = 16;
+const ARGUMENT_DIGEST = 8;
 const MAX_NAMED_ARGUMENTS = 32;
 const PLAIN_IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
@@ -134,19 +137,10 @@ function callSketch(call: EngineToolCall): CallSketch {
 
 /** Digests of the top-level arguments that can be named. Names that are no plain identifiers could be content. */
 function argumentValues(text: string): Record<string, string> | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const named = Object.entries(value)
-    .filter(([key]) => PLAIN_IDENTIFIER.test(key) && key !== '__proto__')
-    .slice(0, MAX_NAMED_ARGUMENTS);
+  const named = [...(memberForms(text) ?? [])].filter(([key]) => PLAIN_IDENTIFIER.test(key) && key !== '__proto__');
   if (named.length === 0) return null;
   return Object.fromEntries(
-    named.map(([key, argument]) => [key, formDigest(canonicalArguments(JSON.stringify(argument))).slice(0, 8)]),
+    named.slice(0, MAX_NAMED_ARGUMENTS).map(([key, form]) => [key, formDigest(form).slice(0, ARGUMENT_DIGEST)]),
   );
 }
 
