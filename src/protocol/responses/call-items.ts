@@ -1,8 +1,8 @@
-import type { EngineToolCall, RequestRefusal } from '../conversation.ts';
+import { readContent, readPart } from '../chat/read-content.ts';
+import { type EngineToolCall, isRefusal, type RequestRefusal } from '../conversation.ts';
 import { customArguments } from '../custom-tool.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { invalid, wrongType } from '../refusals.ts';
-import { convertContent, convertPart, isPart } from './content.ts';
 import type { InputStep } from './fold-turns.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -29,7 +29,7 @@ export const OUTPUT_ITEMS: ReadonlyMap<string, Convert> = new Map<string, Conver
   ['local_shell_call_output', output],
   ['shell_call_output', jsonOutput],
   ['apply_patch_call_output', patchOutput],
-  ['computer_call_output', output],
+  ['computer_call_output', screenshot],
   [
     'tool_search_output',
     (item) => ({ step: 'output', callId: callIdOf(item), content: textOf(item.present('tools')) }),
@@ -71,16 +71,25 @@ function textOf(node: JsonNode | undefined): string {
 
 function output(item: JsonNode, path: string): Converted {
   const node = item.present('output');
-  const callId = callIdOf(item);
-  if (node?.isObject() && isPart(node)) {
-    const part = convertPart(node, `${path}.output`);
-    if ('refused' in part) return part;
-    return { step: 'output', callId, content: part.type === 'text' ? part.text : [part] };
-  }
-  if (node !== undefined && !node.isString() && !node.isArray()) return jsonOutput(item);
-  const content = convertContent(node, `${path}.output`);
-  if (typeof content !== 'string' && 'refused' in content) return content;
-  return { step: 'output', callId, content };
+  if (node === undefined) return { step: 'output', callId: callIdOf(item), content: '' };
+  if (!node.isString() && !node.isArray()) return objectOutput(item, node, path);
+  const read = readContent(node, `${path}.output`);
+  return isRefusal(read) ? read : { step: 'output', callId: callIdOf(item), content: read.content };
+}
+
+/** One part without its list, or any other JSON. */
+function objectOutput(item: JsonNode, node: JsonNode, path: string): Converted {
+  const read = readPart(node, `${path}.output`);
+  if (isRefusal(read)) return jsonOutput(item);
+  const { part } = read;
+  return { step: 'output', callId: callIdOf(item), content: part.type === 'text' ? part.text : [part] };
+}
+
+function screenshot(item: JsonNode, path: string): Converted {
+  const node = item.present('output');
+  if (node?.isObject() !== true) return output(item, path);
+  const read = readPart(node, `${path}.output`);
+  return isRefusal(read) ? read : { step: 'output', callId: callIdOf(item), content: [read.part] };
 }
 
 /** Without a text of its own, what became of a patch is its status. */

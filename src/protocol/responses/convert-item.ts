@@ -1,9 +1,9 @@
+import { readAssistantContent, readContent, readPart } from '../chat/read-content.ts';
 import { type EnginePart, isRefusal, type RequestRefusal } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { unsealReasoning } from '../seal.ts';
 import { CALL_ITEMS, OUTPUT_ITEMS } from './call-items.ts';
-import { convertAssistantContent, convertContent, convertPart } from './content.ts';
 import { type InputStep, plainContent } from './fold-turns.ts';
 import { reasoningText } from './reasoning-item.ts';
 import type { ToolNames } from './tool-names.ts';
@@ -107,13 +107,15 @@ function message(item: JsonNode, path: string): ConvertedItem | RequestRefusal {
   const role = item.present('role')?.string();
   const id = item.present('id')?.string() ?? null;
   if (role === 'assistant') {
-    const text = convertAssistantContent(item.get('content'), `${path}.content`);
+    const text = readAssistantContent(item.get('content'), `${path}.content`);
     return isRefusal(text) ? text : { kind: 'step', step: { step: 'assistant', id, text } };
   }
   if (role !== 'user' && role !== 'system' && role !== 'developer')
     return invalid(`${path}.role`, 'expected "user", "assistant", "system" or "developer"');
-  const content = convertContent(item.get('content'), `${path}.content`);
-  if (typeof content !== 'string' && 'refused' in content) return content;
+  const node = item.present('content');
+  const read = node === undefined ? { content: '' } : readContent(node, `${path}.content`);
+  if (isRefusal(read)) return read;
+  const { content } = read;
   return role === 'user'
     ? { kind: 'step', step: { step: 'message', role, content } }
     : { kind: 'instruction', content };
@@ -134,9 +136,9 @@ function agentMessage(item: JsonNode, path: string): ConvertedItem | RequestRefu
   for (const [at, node] of (content?.elements() ?? []).entries()) {
     const written =
       node.get('type')?.string() === 'encrypted_content' ? node.present('encrypted_content')?.string() : undefined;
-    const part = written === undefined ? convertPart(node, `${path}.content[${at}]`) : textPart(written);
-    if (isRefusal(part)) return part;
-    parts.push(part);
+    const read = written === undefined ? readPart(node, `${path}.content[${at}]`) : { part: textPart(written) };
+    if (isRefusal(read)) return read;
+    parts.push(read.part);
   }
   return { kind: 'step', step: { step: 'message', role: 'user', content: plainContent(parts) } };
 }

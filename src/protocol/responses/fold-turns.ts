@@ -11,6 +11,8 @@ export type InputStep =
 export interface AssistantText {
   readonly content: string | null | readonly EnginePart[];
   readonly refusal: string | null;
+  /** Thoughts that a client put among the parts; null where there are none. */
+  readonly reasoning: string | null;
 }
 
 /** What stands in a tool message in the place of an image; the image follows in a user message (C19). */
@@ -97,6 +99,7 @@ class TurnGroup {
   addMessage(id: string | null, text: AssistantText): void {
     this.open(id);
     this.texts.push(text);
+    if (text.reasoning !== null && text.reasoning.trim() !== '') this.reasoning.push(text.reasoning);
   }
 
   addReasoning(id: string | null, text: string): void {

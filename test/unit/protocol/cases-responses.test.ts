@@ -61,14 +61,14 @@ const REFUSALS: readonly Refusal[] = [
   {
     id: 'C24 input_file',
     body: { input: [{ role: 'user', content: ['x', { type: 'input_file', file_id: 'file_1' }] }] },
-    param: 'input[0].content[1].type',
-    message: /input_file/,
+    param: 'input[0].content[1]',
+    message: /^input\[0\]\.content\[1\]: file parts/,
   },
   {
     id: 'C24 file in a tool output',
     body: { input: [fc('c'), fco('c', [{ type: 'input_file', file_data: 'x' }]), user('q')] },
-    param: 'input[1].output[0].type',
-    message: /input_file/,
+    param: 'input[1].output[0]',
+    message: /^input\[1\]\.output\[0\]: file parts/,
   },
   {
     id: 'C43 compaction_trigger',

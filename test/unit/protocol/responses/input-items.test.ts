@@ -115,6 +115,14 @@ test('a refusal part is the refusal of the message', () => {
   ]);
 });
 
+test('thoughts among the parts of a message are its reasoning', () => {
+  const content = [
+    { type: 'thinking', thinking: 'r' },
+    { type: 'output_text', text: 'a' },
+  ];
+  assert.deepEqual(up([{ role: 'assistant', content }, user('q')]), [{ ...turn('a'), reasoning: 'r' }, user('q')]);
+});
+
 test('content null, absent or empty beside a call is null, the empty text is the empty text', () => {
   for (const content of [null, undefined, []])
     assert.deepEqual(up([{ type: 'message', role: 'assistant', content }, fc('c')]), [turn(null, call('c'))]);
@@ -152,7 +160,12 @@ for (const [name, item, param] of [
   ['an item without type and role', { x: 1 }, 'input[0].type'],
   ['a type that is no string', { type: 1 }, 'input[0].type'],
   ['content that is a number', { role: 'user', content: 1 }, 'input[0].content'],
-  ['a part without type', { role: 'user', content: [{ text: 'x' }] }, 'input[0].content[0].type'],
+  ['a part without type', { role: 'user', content: [{ x: 'x' }] }, 'input[0].content[0].type'],
+  [
+    'a screenshot by file_id',
+    { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'f' } },
+    'input[0].output.file_id',
+  ],
   ['a text part without text', { role: 'user', content: [{ type: 'input_text' }] }, 'input[0].content[0].text'],
   ['an image without source', { role: 'user', content: [{ type: 'input_image' }] }, 'input[0].content[0].image_url'],
   ['a part that is a number', { role: 'assistant', content: [1] }, 'input[0].content[0]'],
