@@ -1,3 +1,5 @@
+import { SourceError } from './source-error.ts';
+
 /** How the kit speaks HTTP; everything has a default. */
 export interface HttpOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
@@ -48,7 +50,7 @@ export async function expectOk(url: string, request: Promise<Response>): Promise
 }
 
 /** A peer that cannot be reached (`status` null), or that answered with an error. */
-export class HttpFailure extends Error {
+export class HttpFailure extends SourceError {
   readonly status: number | null;
   constructor(message: string, status: number | null, options?: ErrorOptions) {
     super(message, options);

@@ -1,4 +1,5 @@
 import type { Row } from './rows.ts';
+import { SourceError } from './source-error.ts';
 
 /** Log probabilities under the trainer's own policy, per row id, one per token of the row; `-Infinity` where it has none. */
 export type TrainerLogprobs = ReadonlyMap<string, readonly number[]>;
@@ -13,9 +14,9 @@ export function sequenceError(rows: readonly Row[], trainer: TrainerLogprobs): n
   let count = 0;
   for (const { rowId, tokenIds, lossMask, logprobs } of rows) {
     const own = trainer.get(rowId);
-    if (own === undefined) throw new Error(`there are no trainer log probabilities for row ${rowId}`);
+    if (own === undefined) throw new SourceError(`there are no trainer log probabilities for row ${rowId}`);
     if (own.length !== tokenIds.length) {
-      throw new Error(`row ${rowId} has ${tokenIds.length} tokens and ${own.length} trainer log probabilities`);
+      throw new SourceError(`row ${rowId} has ${tokenIds.length} tokens and ${own.length} trainer log probabilities`);
     }
     for (const [at, mask] of lossMask.entries()) {
       const difference = Math.abs((own[at] as number) - (logprobs[at] as number));

@@ -1,5 +1,7 @@
+import type { JsonNode } from '../../protocol/json/json-node.ts';
 import { isJsonProblem, parseJson } from '../../protocol/json/parse-json.ts';
 import { expectOk, type HttpOptions, postJson } from '../http.ts';
+import { SourceError } from '../source-error.ts';
 import { HEAVY_MEMBERS, readStagedCall, type StagedLookup } from './staged-call.ts';
 import type { StagedStore } from './staged-store.ts';
 
@@ -24,13 +26,8 @@ export class HttpStagedStore implements StagedStore {
     const url = `${this.base}/get-batch`;
     const response = await expectOk(url, postJson(url, { keys }, this.http));
     const body = parseJson(Buffer.from(await response.arrayBuffer()), { skip: HEAVY_MEMBERS });
-    const records = isJsonProblem(body) ? undefined : body.get('records');
-    if (records === undefined || !records.isObject()) throw new Error(`${url} answered without records`);
-    const found = new Map<string, StagedLookup>();
-    for (const key of keys) {
-      const record = records.present(key);
-      found.set(key, record === undefined ? { kind: 'missing' } : readStagedCall(record));
-    }
+    const found = isJsonProblem(body) ? null : readBatch(body, keys);
+    if (found === null) throw new SourceError(`${url} did not answer with one record or none per key`);
     return found;
   }
 
@@ -41,4 +38,29 @@ export class HttpStagedStore implements StagedStore {
     const body = (await response.json()) as { cleared?: unknown };
     return Array.isArray(body.cleared) ? body.cleared.length : 0;
   }
+}
+
+/**
+ * `records` as an object by key, null where there is none; or as a list in the order of the keys, without those that `missing` names. What lies under a
+ * key is never sought by what the record says of itself.
+ */
+function readBatch(body: JsonNode, keys: readonly string[]): ReadonlyMap<string, StagedLookup> | null {
+  const records = body.get('records');
+  if (records?.isObject()) return new Map(keys.map((key) => [key, lookupOf(records.present(key))]));
+  if (!records?.isArray()) return null;
+  const missing = new Set(
+    body
+      .get('missing')
+      ?.elements()
+      .map((key) => key.string()),
+  );
+  const there = keys.filter((key) => !missing.has(key));
+  if (there.length !== records.elements().length) return null;
+  const found = new Map<string, StagedLookup>(keys.map((key) => [key, { kind: 'missing' }]));
+  for (const [at, record] of records.elements().entries()) found.set(there[at] as string, lookupOf(record));
+  return found;
+}
+
+function lookupOf(record: JsonNode | undefined): StagedLookup {
+  return record === undefined || record.isNull() ? { kind: 'missing' } : readStagedCall(record);
 }

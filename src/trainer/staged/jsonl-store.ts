@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { isJsonProblem, parseJson } from '../../protocol/json/parse-json.ts';
 import { stagingKey } from '../../protocol/wire/primitives.ts';
+import { SourceError } from '../source-error.ts';
 import { HEAVY_MEMBERS, parseStagedCall, type StagedLookup } from './staged-call.ts';
 import type { StagedStore } from './staged-store.ts';
 
@@ -93,7 +94,7 @@ async function indexLines(file: FileHandle, path: string): Promise<Map<string, P
 
 function indexLine(places: Map<string, Place>, line: Buffer, offset: number, where: string): void {
   const node = parseJson(line, { skip: HEAVY_MEMBERS });
-  if (isJsonProblem(node)) throw new Error(`${where} is no JSON: ${node.problem}`);
+  if (isJsonProblem(node)) throw new SourceError(`${where} is no JSON: ${node.problem}`);
   const cleared = node.get('cleared');
   if (cleared?.isArray()) {
     for (const key of cleared.elements()) places.delete(key.string() ?? '');
@@ -103,6 +104,6 @@ function indexLine(places: Map<string, Place>, line: Buffer, offset: number, whe
   const callId = node.get('model_call_id')?.string();
   const made = owner === undefined || callId === undefined ? undefined : stagingKey(owner, callId);
   const key = node.get('staging_key')?.string() ?? made;
-  if (key === undefined) throw new Error(`${where} has no staging_key`);
+  if (key === undefined) throw new SourceError(`${where} has no staging_key`);
   places.set(key, { offset, length: line.length });
 }
