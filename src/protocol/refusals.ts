@@ -72,6 +72,8 @@ export function sharedRefusal(body: JsonNode, scope: RefusalScope): RequestRefus
       'not accepted from agents by this proxy; remove it, or have the operator allow it',
     );
 
+  const kwargs = templateKwargsRefusal(body.present('chat_template_kwargs'), scope);
+  if (kwargs !== null) return kwargs;
   const n = body.present('n');
   if (n !== undefined && (scope.captured || scope.dialect === 'responses') && n.number() !== 1)
     return n.number() === undefined
@@ -87,6 +89,25 @@ function engineRefusal(body: JsonNode): RequestRefusal | null {
   const processors = body.present('logits_processors');
   if (processors !== undefined && !(processors.isArray() && processors.elements().length === 0))
     return unsupported('logits_processors', 'not accepted from agents: it names code that the engine would run');
+  if (body.present('vllm_xargs')?.present('kv_transfer_params') !== undefined)
+    return unsupported('vllm_xargs.kv_transfer_params', 'not accepted from agents');
+  return null;
+}
+
+/** Some engines let these variables of a template override the fields of the same name, so they must not say what those must not. */
+function templateKwargsRefusal(kwargs: JsonNode | undefined, scope: RefusalScope): RequestRefusal | null {
+  const path = 'chat_template_kwargs';
+  if (kwargs?.present('chat_template') !== undefined && !scope.allowChatTemplate)
+    return unsupported(`${path}.chat_template`, 'not accepted from agents by this proxy');
+  if (!scope.captured || kwargs === undefined) return null;
+  const why = 'is not supported while calls are captured';
+  if (
+    kwargs.present('continue_final_message') !== undefined &&
+    kwargs.get('continue_final_message')?.boolean() !== false
+  )
+    return unsupported(`${path}.continue_final_message`, `anything but false ${why}`);
+  if (kwargs.present('add_generation_prompt') !== undefined && kwargs.get('add_generation_prompt')?.boolean() !== true)
+    return unsupported(`${path}.add_generation_prompt`, `anything but true ${why}`);
   return null;
 }
 

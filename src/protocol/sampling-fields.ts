@@ -79,6 +79,8 @@ export const SHARED_FIELDS: FieldTable = {
   ...Object.fromEntries(
     Object.keys(ENGINE_EXTRAS).map((name): [string, FieldFate] => [name, mapped('as it is (vLLM)')]),
   ),
+  chat_template_kwargs: mapped('as it is (vLLM); it cannot say what is refused as a field of its own'),
+  vllm_xargs: mapped('as it is (vLLM), without `kv_transfer_params`'),
   truncate_prompt_tokens: refused('under capture; goes up otherwise'),
   continue_final_message: refused('`true` under capture; goes up otherwise'),
   add_generation_prompt: refused('`false` under capture; goes up otherwise'),

@@ -30,18 +30,18 @@ export const REQUEST_STRIP: ReadonlySet<string> = new Set([
   'return_tokens_as_token_ids',
 ]);
 
-/** Members whose value is a message, an item, a part or a call, or a list of them. Arguments, inputs and schemas are the agent's own matter. */
-const HOLDERS: ReadonlySet<string> = new Set([
-  'messages',
-  'input',
-  'system',
-  'content',
-  'output',
-  'summary',
-  'tool_calls',
-  'function',
-  'function_call',
-]);
+/** What is dropped on one level of a request, and the members whose value (or elements) are of the level of messages. */
+interface Level {
+  readonly drop: ReadonlySet<string>;
+  readonly holders: ReadonlySet<string>;
+}
+
+const REQUEST: Level = { drop: REQUEST_STRIP, holders: new Set(['messages', 'input', 'system']) };
+/** Messages, items, parts and calls. Arguments, inputs and schemas of tools are the agent's own matter. */
+const MESSAGE: Level = {
+  drop: MESSAGE_STRIP,
+  holders: new Set(['content', 'output', 'summary', 'tool_calls', 'function', 'custom', 'function_call']),
+};
 
 export interface StrippedBody {
   /** The body itself where nothing had to go, else a new one. */
@@ -52,22 +52,21 @@ export interface StrippedBody {
 
 /** Drops the members of the strip lists from a request body of any dialect. Anything but an object comes back as it is. */
 export function stripRequest(body: JsonNode): StrippedBody {
-  if (!holdsStripped(body, REQUEST_STRIP)) return { body, stripped: [] };
+  if (!holdsStripped(body, REQUEST)) return { body, stripped: [] };
   const stripped: string[] = [];
-  const parsed = parseJson(joinFragments(without(body, REQUEST_STRIP, stripped)), {
-    maxDepth: Number.POSITIVE_INFINITY,
-  });
+  const kept = joinFragments(without(body, REQUEST, stripped));
+  const parsed = parseJson(kept, { maxDepth: Number.POSITIVE_INFINITY });
   if (isJsonProblem(parsed)) throw new Error(`a stripped body is no JSON: ${parsed.problem}`);
   return { body: parsed, stripped };
 }
 
 /** Most bodies hold nothing to drop: this pass builds nothing. */
-function holdsStripped(node: JsonNode, names: ReadonlySet<string>): boolean {
+function holdsStripped(node: JsonNode, level: Level): boolean {
   if (!node.isObject()) return false;
   for (let at = 0; at < node.keys.length; at++) {
     const key = node.keys[at] as string;
-    if (names.has(key)) return true;
-    if (!isHolder(node, key)) continue;
+    if (level.drop.has(key)) return true;
+    if (!level.holders.has(key)) continue;
     const value = node.children[at] as JsonNode;
     if (value.isArray() ? value.children.some(messageHoldsStripped) : messageHoldsStripped(value)) return true;
   }
@@ -75,40 +74,34 @@ function holdsStripped(node: JsonNode, names: ReadonlySet<string>): boolean {
 }
 
 function messageHoldsStripped(node: JsonNode): boolean {
-  return holdsStripped(node, MESSAGE_STRIP);
-}
-
-/** The `input` of a tool call is the tool's own matter; that of a request is a list of items. */
-function isHolder(owner: JsonNode, key: string): boolean {
-  return HOLDERS.has(key) && (key !== 'input' || owner.get('type') === undefined);
+  return holdsStripped(node, MESSAGE);
 }
 
 /** A value without what must go, as JSON. Only objects lose members. */
-function without(node: JsonNode, names: ReadonlySet<string>, stripped: string[]): JsonFragment[] {
+function without(node: JsonNode, level: Level, stripped: string[]): JsonFragment[] {
   if (!node.isObject()) return [node.raw()];
   const out: JsonFragment[] = ['{'];
   for (let at = 0; at < node.keys.length; at++) {
     const key = node.keys[at] as string;
-    if (names.has(key)) {
+    if (level.drop.has(key)) {
       stripped.push(key);
       continue;
     }
     const value = node.children[at] as JsonNode;
     out.push(`${out.length === 1 ? '' : ','}${jsonString(key)}:`);
-    if (!isHolder(node, key)) out.push(value.raw());
-    else if (value.isArray()) {
-      out.push('[');
-      elementsWithout(value, stripped, out);
-      out.push(']');
-    } else for (const fragment of without(value, MESSAGE_STRIP, stripped)) out.push(fragment);
+    if (!level.holders.has(key)) out.push(value.raw());
+    else if (value.isArray()) elementsWithout(value, stripped, out);
+    else for (const fragment of without(value, MESSAGE, stripped)) out.push(fragment);
   }
   out.push('}');
   return out;
 }
 
 function elementsWithout(list: JsonNode, stripped: string[], out: JsonFragment[]): void {
+  out.push('[');
   list.children.forEach((element, at) => {
     if (at > 0) out.push(',');
-    for (const fragment of without(element, MESSAGE_STRIP, stripped)) out.push(fragment);
+    for (const fragment of without(element, MESSAGE, stripped)) out.push(fragment);
   });
+  out.push(']');
 }

@@ -57,9 +57,11 @@ function exactKeys(node: JsonNode): boolean {
 }
 
 function echoedIds(node: JsonNode, calls: readonly EngineToolCall[]): string[] {
-  const ids = calls.flatMap((call) => (call.id === '' ? [] : [call.id]));
+  const ids: string[] = [];
   const own = node.get('id')?.string() ?? '';
-  return own === '' ? ids : [own, ...ids];
+  if (own !== '') ids.push(own);
+  for (const call of calls) if (call.id !== '') ids.push(call.id);
+  return ids;
 }
 
 /** A string member; absent and null are the empty string. */

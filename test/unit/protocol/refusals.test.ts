@@ -16,6 +16,8 @@ const EVERYWHERE: readonly (readonly [param: string, body: string])[] = [
   ['background', '{"background":true}'],
   ['background', '{"background":"yes"}'],
   ['chat_template', '{"chat_template":"{{ x }}"}'],
+  ['chat_template_kwargs.chat_template', '{"chat_template_kwargs":{"chat_template":"x"}}'],
+  ['vllm_xargs.kv_transfer_params', '{"vllm_xargs":{"kv_transfer_params":{}}}'],
   ['best_of', '{"best_of":2}'],
   ['logits_processors', '{"logits_processors":["os.system"]}'],
 ];
@@ -30,6 +32,8 @@ const UNDER_CAPTURE: readonly (readonly [param: string, body: string])[] = [
   ['continue_final_message', '{"continue_final_message":1}'],
   ['add_generation_prompt', '{"add_generation_prompt":false}'],
   ['add_generation_prompt', '{"add_generation_prompt":"no"}'],
+  ['chat_template_kwargs.continue_final_message', '{"chat_template_kwargs":{"continue_final_message":true}}'],
+  ['chat_template_kwargs.add_generation_prompt', '{"chat_template_kwargs":{"add_generation_prompt":false}}'],
   ['truncation', '{"truncation":"auto"}'],
   ['truncation', '{"truncation":true}'],
   ['logprobs', '{"logprobs":true}'],
@@ -48,6 +52,8 @@ const NO_USE: readonly string[] = [
   '{"logprobs":false,"top_logprobs":0,"include":["reasoning.encrypted_content"],"echo":false}',
   '{"logprobs":null,"top_logprobs":null,"include":null}',
   '{"include":[]}',
+  '{"chat_template_kwargs":{"enable_thinking":false,"add_generation_prompt":true,"continue_final_message":false,"chat_template":null}}',
+  '{"chat_template_kwargs":null,"vllm_xargs":{"a":1}}',
 ];
 
 for (const [param, body] of EVERYWHERE)

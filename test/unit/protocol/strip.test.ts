@@ -66,6 +66,18 @@ const NESTED: readonly (readonly [where: string, before: string, after: string, 
     ['token_ids', 'token_ids'],
   ],
   [
+    'items of a body that says that it has a type',
+    '{"type":"function_call","input":[{"role":"user","token_ids":[1]}]}',
+    '{"type":"function_call","input":[{"role":"user"}]}',
+    ['token_ids'],
+  ],
+  [
+    'a custom call',
+    '{"messages":[{"tool_calls":[{"type":"custom","custom":{"name":"f","input":"x","token_ids":1}}]}]}',
+    '{"messages":[{"tool_calls":[{"type":"custom","custom":{"name":"f","input":"x"}}]}]}',
+    ['token_ids'],
+  ],
+  [
     'blocks inside a tool result',
     '{"messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"x","routed_experts":1}]}]}]}',
     '{"messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"x"}]}]}]}',
