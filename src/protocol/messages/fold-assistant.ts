@@ -57,7 +57,7 @@ function addBlock(turn: Turn, block: JsonNode, path: string, declaresRaw: Declar
     default:
       return unsupported(
         `${path}.type`,
-        `${quoted(type)} blocks of an assistant turn cannot be sent to the model from here; leave the block out of the history`,
+        `a block of type ${quoted(type)} in an assistant turn cannot be sent to the model from here; leave it out of the history`,
       );
   }
 }

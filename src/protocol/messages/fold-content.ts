@@ -71,7 +71,7 @@ export function blockParts(block: JsonNode, path: string, place: BlockPlace): En
   }
   return unsupported(
     `${path}.type`,
-    `${quoted(type)} blocks cannot be sent to the model from here; leave the block out or send its content as a "text" block`,
+    `a block of type ${quoted(type)} cannot be sent to the model from here; leave it out or send its content as a "text" block`,
   );
 }
 
@@ -102,7 +102,7 @@ function documentParts(block: JsonNode, path: string): EnginePart[] | RequestRef
   }
   return unsupported(
     `${path}.source.type`,
-    `a document from a ${quoted(type)} source cannot be read here; send its text as a "text" source, or its pages as images`,
+    `a document from a source of type ${quoted(type)} cannot be read here; send its text as a "text" source, or its pages as images`,
   );
 }
 

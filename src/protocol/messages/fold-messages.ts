@@ -50,7 +50,10 @@ class Fold {
       case 'developer':
         return this.addSystem(message, path);
       default:
-        return invalid(`${path}.role`, `${quoted(role)} is no role of a message; use "user", "assistant" or "system"`);
+        return invalid(
+          `${path}.role`,
+          `the role ${quoted(role)} is not known here; use "user", "assistant" or "system"`,
+        );
     }
   }
 

@@ -47,6 +47,6 @@ function sourceUrl(source: JsonNode | undefined, path: string): Buffer[] | Reque
   }
   return unsupported(
     `${path}.type`,
-    `an image from a ${quoted(type)} source cannot be fetched here; send it as "base64" or as a "url"`,
+    `an image from a source of type ${quoted(type)} cannot be fetched here; send it as "base64" or as a "url"`,
   );
 }

@@ -23,10 +23,17 @@ const SAME_NAME: Readonly<Record<string, FieldType>> = {
 export function convertFields(body: JsonNode, fields: Fields): RequestRefusal | null {
   return (
     forwardFields(body, SAME_NAME, fields) ??
+    emptyAnswer(body) ??
     forwardPromptFields(body, fields) ??
     convertStop(body.present('stop_sequences'), fields) ??
     convertOutput(body, fields)
   );
+}
+
+/** `max_tokens: 0` asks the provider to warm its cache; an engine refuses it. */
+function emptyAnswer(body: JsonNode): RequestRefusal | null {
+  const limit = body.present('max_tokens')?.number();
+  return limit === undefined || limit >= 1 ? null : invalid('max_tokens', 'expected at least 1');
 }
 
 function convertStop(stop: JsonNode | undefined, fields: Fields): RequestRefusal | null {
@@ -60,7 +67,8 @@ function convertOutput(body: JsonNode, fields: Fields): RequestRefusal | null {
 function responseFormat(format: JsonNode, path: string): JsonFragment | RequestRefusal {
   if (!format.isObject()) return wrongType(path, 'an object', format);
   const type = format.get('type')?.string();
-  if (type !== 'json_schema') return invalid(`${path}.type`, `${quoted(type)} is unknown; use "json_schema"`);
+  if (type !== 'json_schema')
+    return invalid(`${path}.type`, `the type ${quoted(type)} is not known here; use "json_schema"`);
   const schema = format.get('schema');
   if (!schema?.isObject()) return wrongType(`${path}.schema`, 'a JSON schema', schema);
   return joinFragments([

@@ -5,7 +5,7 @@ import { arrayNode, literalNode, objectNode, stringNode } from './composed-node.
 import { blockParts, isTextType } from './fold-content.ts';
 import { imagePart } from './image.ts';
 import { systemContent } from './system-prompt.ts';
-import { argumentsText, type DeclaresRaw } from './tool-input.ts';
+import { argumentsText, type DeclaresRaw, isWrapped } from './tool-input.ts';
 
 /**
  * The messages as Responses items, over which fingerprints are taken (protocol section 13). They follow the client's order, unlike the conversation
@@ -43,7 +43,12 @@ function messageItems(message: JsonNode, declaresRaw: DeclaresRaw): JsonNode[] {
     parts = [];
   };
   for (const block of content.elements()) {
-    const item = blockItem(block, declaresRaw);
+    const type = block.get('type')?.string();
+    if (isTextType(type)) {
+      parts.push(inputText(block.get('text') ?? EMPTY));
+      continue;
+    }
+    const item = blockItem(block, type, declaresRaw);
     if (item === null) {
       parts.push(...blockInputParts(block));
     } else {
@@ -56,8 +61,8 @@ function messageItems(message: JsonNode, declaresRaw: DeclaresRaw): JsonNode[] {
 }
 
 /** The item of a block that is one; null for a part of a message. */
-function blockItem(block: JsonNode, declaresRaw: DeclaresRaw): JsonNode | null {
-  switch (block.get('type')?.string()) {
+function blockItem(block: JsonNode, type: string | undefined, declaresRaw: DeclaresRaw): JsonNode | null {
+  switch (type) {
     case 'tool_use':
       return callItem(block, declaresRaw);
     case 'tool_result':
@@ -81,8 +86,14 @@ function blockItem(block: JsonNode, declaresRaw: DeclaresRaw): JsonNode | null {
 function callItem(block: JsonNode, declaresRaw: DeclaresRaw): JsonNode {
   const id = block.present('id') ?? EMPTY;
   const name = block.get('name') ?? EMPTY;
-  const text = argumentsText(block.get('input'), name.string() ?? '', declaresRaw);
-  return functionCallItem(id, name, stringNode(text));
+  const input = block.present('input');
+  // An object is canonical in a fingerprint whether it stands there as text or as itself, and itself costs nothing to make.
+  const wrapped = input === undefined || !input.isObject() || isWrapped(input);
+  return functionCallItem(
+    id,
+    name,
+    wrapped ? stringNode(argumentsText(input, name.string() ?? '', declaresRaw)) : input,
+  );
 }
 
 /** A `function_call` item; its id is the call's. */

@@ -28,8 +28,13 @@ export function argumentsText(input: JsonNode | undefined, tool: string, declare
   return input.rawText();
 }
 
+/** Whether an input has the shape of a wrapped text. */
+export function isWrapped(input: JsonNode): boolean {
+  return input.isObject() && input.keys.length === 1 && input.keys[0] === WRAPPER;
+}
+
 function wrappedText(input: JsonNode): string | undefined {
-  if (!input.isObject() || input.keys.length !== 1 || input.keys[0] !== WRAPPER) return undefined;
+  if (!isWrapped(input)) return undefined;
   const text = input.get(WRAPPER)?.string();
   return text === undefined || text === '' || objectText(text) !== null ? undefined : text;
 }

@@ -113,7 +113,10 @@ function choiceValue(choice: JsonNode, tools: ConvertedTools): string | null | R
       return `{"type":"function","function":{"name":${jsonString(name)}}}`;
     }
     default:
-      return invalid('tool_choice.type', `${quoted(type)} is unknown; use "auto", "any", "tool" or "none"`);
+      return invalid(
+        'tool_choice.type',
+        `the type ${quoted(type)} is not known here; use "auto", "any", "tool" or "none"`,
+      );
   }
 }
 

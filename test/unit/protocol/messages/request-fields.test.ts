@@ -126,6 +126,7 @@ describe('refusals name the field', () => {
     [{ stream: 'yes' }, 'stream'],
     [{ max_tokens: '7' }, 'max_tokens'],
     [{ max_tokens: 1.5 }, 'max_tokens'],
+    [{ max_tokens: 0 }, 'max_tokens'],
     [{ temperature: 'hot' }, 'temperature'],
     [{ stop_sequences: 'a' }, 'stop_sequences'],
     [{ stop_sequences: ['a', 7] }, 'stop_sequences[1]'],

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { conversationDigest, fingerprintAssistant } from '../../../../src/lineage/fingerprints.ts';
+import {
+  assistantFingerprint,
+  conversationDigest,
+  fingerprintAssistant,
+} from '../../../../src/lineage/fingerprints.ts';
+import { recordOutput } from '../../../../src/lineage/output-items.ts';
 import type { JsonNode } from '../../../../src/protocol/json/json-node.ts';
 import { messages } from '../../../../src/protocol/messages/index.ts';
 import { anyAnswer } from '../../../support/answers.ts';
 import { assistant, call, GO, PNG, result, system, text, thinking, user } from '../../../support/messages-blocks.ts';
-import { convert, json, REPLY } from '../../../support/messages-dialect.ts';
+import { ANSWER, convert, json, REPLY } from '../../../support/messages-dialect.ts';
 
 const itemsOf = (list: readonly unknown[]) =>
   convert({ messages: list }, { captured: false }).fingerprintItems.map(
@@ -46,7 +51,7 @@ describe('messages as Responses items (protocol section 13)', () => {
           { type: 'input_text', text: 'a' },
           { type: 'input_text', text: 'b' },
         ]),
-        { type: 'function_call', id: 'i', call_id: 'i', name: 'f', arguments: '{"q":1}', status: 'completed' },
+        { type: 'function_call', id: 'i', call_id: 'i', name: 'f', arguments: { q: 1 }, status: 'completed' },
         message('assistant', 'c'),
         message('user', 't'),
         { type: 'function_call_output', call_id: 'i', output: 'out' },
@@ -126,4 +131,24 @@ test('items that are put together fingerprint like the same items parsed', () =>
   assert.deepEqual(fingerprintAssistant(items), fingerprintAssistant(parsed));
   assert.deepEqual(conversationDigest(items, 2), conversationDigest(parsed, 2));
   assert.match(conversationDigest(items, 2) ?? '', /^[0-9a-f]{64}$/);
+});
+
+test('what a record says of a reply: no id for the message, the id of the call for the call', () => {
+  const reply = messages.render(
+    convert({ messages: [GO] }),
+    { ...ANSWER, content: 'x', reasoning: 'r', toolCalls: [{ id: 'call_1', name: 'f', arguments: '{"q":1}' }] },
+    REPLY,
+  );
+  const { rows, last } = recordOutput(reply.outputItems);
+  const fingerprint = (list: readonly unknown[]) =>
+    assistantFingerprint(list.map((item) => json(JSON.stringify(item))));
+  assert.deepEqual(rows, [
+    { schema_version: 3, id: null, fingerprint: fingerprint([{ role: 'assistant', content: 'x' }]) },
+    {
+      schema_version: 3,
+      id: 'call_1',
+      fingerprint: fingerprint([{ type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{ "q": 1 }' }]),
+    },
+  ]);
+  assert.deepEqual(last, { type: 'function_call' });
 });
