@@ -4,8 +4,8 @@ import {
   DirectCapture,
   MemoryStagedStore,
   parseHarnessResult,
-  readLedgerView,
   type RolloutOutcome,
+  readLedgerView,
   returnedHistory,
   type SelectionPolicy,
 } from '../../src/trainer/index.ts';
@@ -29,7 +29,15 @@ type Json = { [key: string]: unknown };
 
 /** A ledger and staged records as the JSON that a trainer would read, free to be tampered with. */
 export interface World {
-  readonly ledger: Json & { attempt: string; manifest: Json & { records: (Json & CallRecordV3)[]; failures: unknown[]; attempted_call_ids: string[]; pending_call_ids: string[] } };
+  readonly ledger: Json & {
+    attempt: string;
+    manifest: Json & {
+      records: (Json & CallRecordV3)[];
+      failures: unknown[];
+      attempted_call_ids: string[];
+      pending_call_ids: string[];
+    };
+  };
   /** Staging key -> record. */
   readonly staged: Map<string, Json>;
   /** Items that a call answered with. */
@@ -107,7 +115,11 @@ export function buildWorld(calls: readonly WorldCall[], attempt = 'group_g0'): W
 
 /** The result of a harness that returns what these calls answered, in one response. */
 export function resultOf(world: World, callIds: readonly string[], extra: Json = {}): Json {
-  return { response: { id: 'resp_harness', output: callIds.flatMap((callId) => world.items(callId)) }, reward: 1, ...extra };
+  return {
+    response: { id: 'resp_harness', output: callIds.flatMap((callId) => world.items(callId)) },
+    reward: 1,
+    ...extra,
+  };
 }
 
 export interface RunOptions {

@@ -9,7 +9,9 @@ test('section 12: selection c1 c2 c3 c5, two rows with their exact tokens and ma
   assert.deepEqual(selected(outcome), ['c1', 'c2', 'c3', 'c5']);
   assert.equal(outcome.kind, 'rows');
   assert.deepEqual(
-    outcome.kind === 'rows' ? outcome.rows.map(({ rowId, tokenIds, lossMask, logprobs }) => [rowId, tokenIds, lossMask, logprobs]) : [],
+    outcome.kind === 'rows'
+      ? outcome.rows.map(({ rowId, tokenIds, lossMask, logprobs }) => [rowId, tokenIds, lossMask, logprobs])
+      : [],
     [
       ['group_g0_s0', [10, 11, 1001, 20, 21, 1002], [0, 0, 1, 0, 0, 1], [0, 0, -0.25, 0, 0, -0.25]],
       ['group_g0_s1', [30, 31, 1003, 40, 41, 1005], [0, 0, 1, 0, 0, 1], [0, 0, -0.25, 0, 0, -0.25]],
