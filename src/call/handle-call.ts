@@ -10,7 +10,7 @@ import { conversionOptions, replyOptions, upstreamFields, upstreamMessages } fro
 import { recordFailure } from './commit-record.ts';
 import { explainAdmission } from './explain-admission.ts';
 import { type Evidence, gatherEvidence } from './gather-evidence.ts';
-import { type CallFailure, handOver } from './hand-over.ts';
+import { type CallFailure, handOver, watchHandOver } from './hand-over.ts';
 import { identifyAttempt, PARENT_HEADER } from './identify-attempt.ts';
 import { joinCall } from './join-call.ts';
 import { type ParsedCall, parseCall, requestDigest } from './parse-call.ts';
@@ -127,6 +127,7 @@ async function captureCall(
   }
   ctx.events.admitted(call, admitted);
   channel.name(call.callId);
+  watchHandOver(ctx, call, channel);
   let late = false;
   const settled = settleCall(ctx, {
     call,
@@ -150,7 +151,7 @@ async function captureCall(
       'the deadline of the call was reached',
     );
   });
-  return handOver(ctx, call, result, request.stream, channel);
+  return handOver(result, request.stream, channel);
 }
 
 /** Waits for a call until its deadline. After it the agent gets 504 and the failure row stands; the call itself is listened to until it ends. */

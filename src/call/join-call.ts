@@ -6,7 +6,7 @@ import type { ConvertedRequest } from '../protocol/conversation.ts';
 import { engineAnswerFromJson } from '../protocol/engine-answer.ts';
 import type { AgentChannel } from './agent-channel.ts';
 import { replyOptions } from './call-settings.ts';
-import { type CallFailure, handOver } from './hand-over.ts';
+import { type CallFailure, handOver, watchHandOver } from './hand-over.ts';
 import { renderAgain } from './render-reply.ts';
 import type { CallResult } from './running-calls.ts';
 
@@ -23,6 +23,7 @@ export async function joinCall(
   channel: AgentChannel,
 ): Promise<CallFailure | 'gone'> {
   channel.name(ids.callId);
+  watchHandOver(ctx, ids, channel);
   const local = ctx.running.find(ids.callId);
   ctx.events.joined(ids, local === undefined ? 'elsewhere' : 'running');
   const deadline = Date.now() + ctx.config.deadlines.call_s * 1000;
@@ -30,7 +31,7 @@ export async function joinCall(
   if (result === 'gone') return 'gone';
   if (result.kind === 'failed') return { error: result.error, refusedBeforeInference: false };
   const bytes = renderAgain(request, result.answer, replyOptions(ctx, ids.callId, true));
-  return handOver(ctx, ids, { ...result, bytes }, request.stream, channel);
+  return handOver({ ...result, bytes }, request.stream, channel);
 }
 
 /** Waits for a call that another replica runs, or that has finished. */
