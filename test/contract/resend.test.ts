@@ -39,7 +39,9 @@ describe('re-sends', () => {
     joins = false,
   ): Promise<void> {
     const before = await metric(GONE);
-    const noticed = joins ? metricAbove('gym_proxy_joins_total', await metric('gym_proxy_joins_total')) : stack.worker.whenHeld(1);
+    const noticed = joins
+      ? metricAbove('gym_proxy_joins_total', await metric('gym_proxy_joins_total'))
+      : stack.worker.whenHeld(1);
     const call = httpRequest(url(attempt, dialect), { method: 'POST', headers });
     call.on('error', () => undefined);
     call.end(JSON.stringify({ ...BODIES[dialect].body, ...extra }));
@@ -51,8 +53,7 @@ describe('re-sends', () => {
   /** Sum of a counter over its labels. */
   const metric = async (name: string) =>
     (await stack.get('/metrics')).text
-      .split('
-')
+      .split('\n')
       .filter((line) => line.startsWith(name))
       .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
   async function metricAbove(name: string, before: number): Promise<void> {
