@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type {
   AssistantMessage,
@@ -19,6 +20,25 @@ export function json(text: string, options: ParseJsonOptions = {}): JsonNode {
   const node = parseJsonText(text, options);
   if (isJsonProblem(node)) throw new Error(`${node.problem} at ${node.offset}: ${text.slice(0, 200)}`);
   return node;
+}
+
+/** A field of a fingerprint. */
+export type Field = readonly [tag: number, text: string];
+
+/** The digest of these fields (section 8), written down independently of the code under test. */
+export function digestOfFields(domain: string, fields: readonly Field[]): string {
+  const parts = fields.flatMap(([tag, text]) => {
+    const bytes = Buffer.from(text);
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64BE(BigInt(bytes.length));
+    return [Buffer.from([tag]), length, bytes];
+  });
+  return hash('sha256', Buffer.concat([Buffer.from(domain), ...parts]));
+}
+
+/** Items of a request, in the JSON that Python accepts. */
+export function items(...texts: string[]): JsonNode[] {
+  return texts.map((text) => json(text, { allowNonFinite: true }));
 }
 
 /** The published vectors, losslessly. */
