@@ -1,10 +1,11 @@
 import { readContent, readPart } from '../chat/read-content.ts';
-import { type EngineToolCall, isRefusal, type RequestRefusal } from '../conversation.ts';
+import { type EnginePart, type EngineToolCall, isRefusal, type RequestRefusal } from '../conversation.ts';
 import { customArguments } from '../custom-tool.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { invalid, wrongType } from '../refusals.ts';
 import type { InputStep } from './fold-turns.ts';
 import type { ToolNames } from './tool-names.ts';
+import { verbatimTool } from './verbatim.ts';
 
 /** Calls and their outputs, of every tool that a client runs itself. */
 
@@ -30,10 +31,7 @@ export const OUTPUT_ITEMS: ReadonlyMap<string, Convert> = new Map<string, Conver
   ['shell_call_output', jsonOutput],
   ['apply_patch_call_output', patchOutput],
   ['computer_call_output', screenshot],
-  [
-    'tool_search_output',
-    (item) => ({ step: 'output', callId: callIdOf(item), content: textOf(item.present('tools')) }),
-  ],
+  ['tool_search_output', (item) => outputStep(item, textOf(item.present('tools')))],
 ]);
 
 /** The id that pairs a call with its outputs; "" where the client sent none. */
@@ -71,34 +69,38 @@ function textOf(node: JsonNode | undefined): string {
 
 function output(item: JsonNode, path: string): Converted {
   const node = item.present('output');
-  if (node === undefined) return { step: 'output', callId: callIdOf(item), content: '' };
+  if (node === undefined) return outputStep(item, '');
   if (!node.isString() && !node.isArray()) return objectOutput(item, node, path);
   const read = readContent(node, `${path}.output`);
-  return isRefusal(read) ? read : { step: 'output', callId: callIdOf(item), content: read.content };
+  if (isRefusal(read)) return read;
+  return outputStep(item, read.content, verbatimTool(node, read.content, item));
 }
 
 /** One part without its list, or any other JSON. */
 function objectOutput(item: JsonNode, node: JsonNode, path: string): Converted {
   const read = readPart(node, `${path}.output`);
   if (isRefusal(read)) return jsonOutput(item);
-  const { part } = read;
-  return { step: 'output', callId: callIdOf(item), content: part.type === 'text' ? part.text : [part] };
+  return outputStep(item, read.part.type === 'text' ? read.part.text : [read.part]);
 }
 
 function screenshot(item: JsonNode, path: string): Converted {
   const node = item.present('output');
   if (node?.isObject() !== true) return output(item, path);
   const read = readPart(node, `${path}.output`);
-  return isRefusal(read) ? read : { step: 'output', callId: callIdOf(item), content: [read.part] };
+  return isRefusal(read) ? read : outputStep(item, [read.part]);
 }
 
 /** Without a text of its own, what became of a patch is its status. */
 function patchOutput(item: JsonNode, path: string): Converted {
   if (item.present('output') !== undefined) return output(item, path);
-  return { step: 'output', callId: callIdOf(item), content: textOf(item.present('status')) };
+  return outputStep(item, textOf(item.present('status')));
 }
 
 /** An output that is no text is told as the JSON text that it is. */
 function jsonOutput(item: JsonNode): InputStep {
-  return { step: 'output', callId: callIdOf(item), content: textOf(item.present('output')) };
+  return outputStep(item, textOf(item.present('output')));
+}
+
+function outputStep(item: JsonNode, content: string | readonly EnginePart[], verbatim?: Uint8Array): InputStep {
+  return { step: 'output', callId: callIdOf(item), content, verbatim };
 }

@@ -7,6 +7,7 @@ import { CALL_ITEMS, OUTPUT_ITEMS } from './call-items.ts';
 import { type InputStep, plainContent } from './fold-turns.ts';
 import { reasoningText } from './reasoning-item.ts';
 import type { ToolNames } from './tool-names.ts';
+import { verbatimUser } from './verbatim.ts';
 
 /** What an input item comes to. */
 export type ConvertedItem =
@@ -116,9 +117,8 @@ function message(item: JsonNode, path: string): ConvertedItem | RequestRefusal {
   const read = node === undefined ? { content: '' } : readContent(node, `${path}.content`);
   if (isRefusal(read)) return read;
   const { content } = read;
-  return role === 'user'
-    ? { kind: 'step', step: { step: 'message', role, content } }
-    : { kind: 'instruction', content };
+  if (role !== 'user') return { kind: 'instruction', content };
+  return userStep(content, node === undefined ? undefined : verbatimUser(node, content));
 }
 
 function reasoning(item: JsonNode): ConvertedItem {
@@ -131,7 +131,7 @@ function reasoning(item: JsonNode): ConvertedItem {
 function agentMessage(item: JsonNode, path: string): ConvertedItem | RequestRefusal {
   const content = item.present('content');
   const text = content?.string();
-  if (text !== undefined) return { kind: 'step', step: { step: 'message', role: 'user', content: text } };
+  if (text !== undefined) return userStep(text);
   const parts: EnginePart[] = [];
   for (const [at, node] of (content?.elements() ?? []).entries()) {
     const written =
@@ -140,7 +140,7 @@ function agentMessage(item: JsonNode, path: string): ConvertedItem | RequestRefu
     if (isRefusal(read)) return read;
     parts.push(read.part);
   }
-  return { kind: 'step', step: { step: 'message', role: 'user', content: plainContent(parts) } };
+  return userStep(plainContent(parts));
 }
 
 /** A summary that we sealed reads as a message of the user; nobody can read another's (C44). */
@@ -148,7 +148,11 @@ function compaction(item: JsonNode, path: string): ConvertedItem | RequestRefusa
   const summary = unsealReasoning(item.present('encrypted_content')?.string() ?? '');
   if (summary === null)
     return unsupported(`${path}.encrypted_content`, `a compaction item of another provider is ${COMPACT_LOCALLY}`);
-  return { kind: 'step', step: { step: 'message', role: 'user', content: summary } };
+  return userStep(summary);
+}
+
+function userStep(content: string | readonly EnginePart[], verbatim?: Uint8Array): ConvertedItem {
+  return { kind: 'step', step: { step: 'message', content, verbatim } };
 }
 
 function textPart(text: string): EnginePart {

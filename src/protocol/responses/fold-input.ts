@@ -56,7 +56,7 @@ interface Steps {
 }
 
 function textInput(input: JsonNode): Steps {
-  return { steps: [{ step: 'message', role: 'user', content: input.string() as string }], leftOut: [] };
+  return { steps: [{ step: 'message', content: input.string() as string, verbatim: undefined }], leftOut: [] };
 }
 
 function foldItems(input: JsonNode, names: ToolNames, leading: Content[]): Steps | RequestRefusal {
@@ -71,7 +71,7 @@ function foldItems(input: JsonNode, names: ToolNames, leading: Content[]): Steps
         break;
       case 'instruction':
         if (steps.length === 0) leading.push(converted.content);
-        else steps.push({ step: 'message', role: 'user', content: converted.content });
+        else steps.push({ step: 'message', content: converted.content, verbatim: undefined });
         break;
       case 'step':
         steps.push(converted.step);

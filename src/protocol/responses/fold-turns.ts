@@ -2,11 +2,23 @@ import type { AssistantMessage, EngineMessage, EnginePart, EngineToolCall, ToolM
 
 /** What one input item says, once its shape is understood. Folding looks at nothing else. */
 export type InputStep =
-  | { readonly step: 'message'; readonly role: 'system' | 'user'; readonly content: string | readonly EnginePart[] }
+  | {
+      readonly step: 'message';
+      readonly content: string | readonly EnginePart[];
+      /** The upstream message out of the client's own bytes, where it needs nothing else. */
+      readonly verbatim: Uint8Array | undefined;
+    }
   | { readonly step: 'assistant'; readonly id: string | null; readonly text: AssistantText }
   | { readonly step: 'reasoning'; readonly id: string | null; readonly text: string }
   | { readonly step: 'call'; readonly id: string | null; readonly call: EngineToolCall }
-  | { readonly step: 'output'; readonly callId: string; readonly content: string | readonly EnginePart[] };
+  | {
+      readonly step: 'output';
+      readonly callId: string;
+      readonly content: string | readonly EnginePart[];
+      readonly verbatim: Uint8Array | undefined;
+    };
+
+type OutputStep = Extract<InputStep, { readonly step: 'output' }>;
 
 export interface AssistantText {
   readonly content: string | null | readonly EnginePart[];
@@ -37,7 +49,7 @@ export function foldTurns(steps: readonly InputStep[]): EngineMessage[] {
     switch (step.step) {
       case 'message':
         close();
-        messages.push({ role: step.role, content: step.content });
+        messages.push({ role: 'user', content: step.content, verbatim: step.verbatim });
         break;
       case 'assistant':
         if (!group.takesMessage()) close();
@@ -52,7 +64,7 @@ export function foldTurns(steps: readonly InputStep[]): EngineMessage[] {
         group.addCall(step.id, step.call);
         break;
       case 'output':
-        group.addOutput(step.callId, step.content);
+        group.addOutput(step);
         break;
       default:
         step satisfies never;
@@ -78,8 +90,9 @@ class TurnGroup {
   private readonly reasoning: string[] = [];
   private readonly calls: EngineToolCall[] = [];
   private readonly ids: string[] = [];
-  private readonly outputs: { readonly callId: string; readonly contents: (string | readonly EnginePart[])[] }[] = [];
-  private readonly lastOutput = new Map<string, (string | readonly EnginePart[])[]>();
+  /** The outputs of each tool message to be, in order. */
+  private readonly outputs: OutputStep[][] = [];
+  private readonly lastOutput = new Map<string, OutputStep[]>();
   /** Calls without an output yet, by id: an id may stand for more than one. */
   private readonly unanswered = new Map<string, number>();
   private opened = false;
@@ -114,28 +127,25 @@ class TurnGroup {
     this.unanswered.set(call.id, (this.unanswered.get(call.id) ?? 0) + 1);
   }
 
-  addOutput(callId: string, content: string | readonly EnginePart[]): void {
+  addOutput(output: OutputStep): void {
+    const { callId } = output;
     const waiting = this.unanswered.get(callId) ?? 0;
     const earlier = waiting === 0 ? this.lastOutput.get(callId) : undefined;
     if (earlier !== undefined) {
-      earlier.push(content);
+      earlier.push(output);
       return;
     }
     if (waiting > 1) this.unanswered.set(callId, waiting - 1);
     else this.unanswered.delete(callId);
-    const contents = [content];
-    this.lastOutput.set(callId, contents);
-    this.outputs.push({ callId, contents });
+    const outputs = [output];
+    this.lastOutput.set(callId, outputs);
+    this.outputs.push(outputs);
   }
 
   appendTo(messages: EngineMessage[]): void {
     if (this.opened) messages.push(this.turn());
     const images: EnginePart[] = [];
-    for (const { callId, contents } of this.outputs) {
-      const content =
-        contents.length === 1 ? (contents[0] as string | readonly EnginePart[]) : contents.flatMap(asParts);
-      messages.push(toolMessage(callId, content, images));
-    }
+    for (const outputs of this.outputs) messages.push(toolMessage(outputs, images));
     if (images.length > 0) messages.push({ role: 'user', content: images });
   }
 
@@ -172,14 +182,18 @@ function joinContents(contents: readonly AssistantText['content'][]): AssistantT
   return present.flatMap(asParts);
 }
 
-/** A tool message; engines take no media in it, so images go to `images` and leave a placeholder. */
-function toolMessage(callId: string, content: string | readonly EnginePart[], images: EnginePart[]): ToolMessage {
-  if (typeof content === 'string') return { role: 'tool', content, toolCallId: callId };
-  const texts = content.map((part): EnginePart => {
-    if (part.type === 'text') return part;
-    images.push(part);
-    return { type: 'text', text: IMAGE_PLACEHOLDER };
-  });
+/** The tool message of a call's outputs; engines take no media in it, so images go to `images` and leave a placeholder. */
+function toolMessage(outputs: readonly OutputStep[], images: EnginePart[]): ToolMessage {
+  const [{ callId, content, verbatim }] = outputs as [OutputStep];
+  if (outputs.length === 1 && typeof content === 'string')
+    return { role: 'tool', content, toolCallId: callId, verbatim };
+  const texts = outputs
+    .flatMap((output) => asParts(output.content))
+    .map((part): EnginePart => {
+      if (part.type === 'text') return part;
+      images.push(part);
+      return { type: 'text', text: IMAGE_PLACEHOLDER };
+    });
   return { role: 'tool', content: plainContent(texts), toolCallId: callId };
 }
 

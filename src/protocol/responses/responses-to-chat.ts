@@ -59,7 +59,10 @@ export function responsesToChat(received: JsonNode, options: ConversionOptions):
     messages: folded.messages,
     fields,
     fingerprintItems: input.elements(),
-    envelope: requestEnvelope(body.get('instructions'), body.get('tools')),
+    // Only one of the two generations reads it (section 13), and it is a pass over all tools.
+    get envelope() {
+      return requestEnvelope(body.get('instructions'), body.get('tools'));
+    },
     stripped,
     ignored: [...unknownNames(body.keys, RESPONSES_FIELDS.request), ...leftOutNames(tools, folded.leftOut)],
     replyContext: replyContext(body, tools, options),
@@ -91,7 +94,7 @@ function upstreamFields(body: JsonNode, input: JsonNode, tools: ToolTable): Map<
 }
 
 function toolList(tools: readonly EngineTool[]): Buffer {
-  return joinFragments(['[', ...tools.flatMap((tool, at) => (at === 0 ? [tool.json] : [',', tool.json])), ']']);
+  return joinFragments(['[', ...tools.flatMap(({ json }, at) => (at === 0 ? json : [',', ...json])), ']']);
 }
 
 /** What the engine does not get to see, for the log, each type once: `tools: web_search`. */

@@ -1,4 +1,5 @@
 import { type ClientTool, isRefusal, type RequestRefusal } from '../conversation.ts';
+import type { JsonFragment } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { customDefinition, functionDefinition, nestedDefinition } from './tool-definitions.ts';
@@ -21,7 +22,7 @@ export interface ToolSource {
 /** One tool as the engine sees it. */
 export interface EngineTool {
   readonly engineName: string;
-  readonly json: Buffer;
+  readonly json: readonly JsonFragment[];
   readonly client: ClientTool;
 }
 
@@ -122,7 +123,7 @@ class Collector {
     return null;
   }
 
-  private put(client: ClientTool, define: (engineName: string) => Buffer): void {
+  private put(client: ClientTool, define: (engineName: string) => readonly JsonFragment[]): void {
     const key = identityOf(client);
     const engineName =
       this.byIdentity.get(key)?.engineName ??

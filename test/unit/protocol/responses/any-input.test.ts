@@ -73,7 +73,11 @@ test('any body is converted or refused by name, and what is converted can be sen
         return;
       }
       converted++;
-      upstream(request.messages);
+      assert.deepEqual(
+        upstream(request.messages),
+        upstream(request.messages.map((message) => ({ ...message, verbatim: undefined }))),
+        "the client's own bytes say the same",
+      );
       for (const message of request.messages) evidenceOf(message, 'required');
       for (const fragment of request.fields.values()) JSON.parse(fragmentText(fragment));
       const answer = engineAnswer({ reasoning: 'r', toolCalls: [{ id: 'c', name: 'user', arguments: '{}' }] });
