@@ -104,6 +104,10 @@ function movedItems(
   asked: ItemSketch,
 ): HistoryDifference | null {
   const index = record.common;
+  const next = record.items[index + 1];
+  const nextAsked = request[index + 1];
+  // Where the histories go on alike the item was changed in its place, even if one like it stands elsewhere.
+  if (next !== undefined && nextAsked !== undefined && sameItem(next, nextAsked)) return null;
   const later = record.items.findIndex((item, at) => at > index && sameItem(item, asked));
   const laterAsked = request.findIndex((item, at) => at > index && sameItem(recorded, item));
   const lengths = historyLengths(record, request);
