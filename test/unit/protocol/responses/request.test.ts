@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConversionOptions } from '../../../../src/protocol/conversation.ts';
+import { joinFragments } from '../../../../src/protocol/json/fragment.ts';
+import { DEFAULT_UPSTREAM_OPTIONS, upstreamMessage } from '../../../../src/protocol/upstream-body.ts';
 import {
   CAPTURED,
   convert,
