@@ -1,7 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { type LedgerView, readLedgerView } from '../trainer/ledger-view.ts';
 import { addControlOptions, askControl } from './control-client.ts';
-import { drawForest, type LedgerJson } from './draw-forest.ts';
+import { drawLedger } from './draw-ledger.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Exit code of `close` where calls were still pending when the time was up. */
+const INCOMPLETE = 2;
 
 /** `gym-model-proxy ledger show|close|export <attempt>`: what the trainer sees, for a person. */
 export function ledgerCommand(): Command {
@@ -25,7 +30,7 @@ export function ledgerCommand(): Command {
         const path = `/ledger/${encodeURIComponent(attempt)}/close?wait_s=${encodeURIComponent(String(options.waitS))}`;
         const text = await askControl(options, 'POST', path);
         print(text, options.json === true);
-        if (!(JSON.parse(text) as LedgerJson).complete) process.exitCode = 2;
+        if (!(JSON.parse(text) as { complete: boolean }).complete) process.exitCode = INCOMPLETE;
       }),
   );
   command.addCommand(
@@ -43,5 +48,14 @@ export function ledgerCommand(): Command {
 
 function print(text: string, json: boolean): void {
   if (json) console.log(text);
-  else for (const line of drawForest(JSON.parse(text) as LedgerJson)) console.log(line);
+  else console.log(drawLedger(viewOf(text)).join('\n'));
+}
+
+function viewOf(text: string): LedgerView {
+  const view = readLedgerView(JSON.parse(text));
+  if (!view.ok)
+    throw new UsageError(
+      `the service answered with something that is no ledger: ${view.reasons.map(({ message }) => message).join('; ')}`,
+    );
+  return view.value;
 }

@@ -3,6 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { startServer } from '../server.ts';
 import { addConfigOptions, configFrom } from './config-options.ts';
+import { keepMemorySmall } from './memory.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Time beyond the drain in which a stopping process may close its connections. */
@@ -13,6 +14,7 @@ export function serveCommand(): Command {
   return addConfigOptions(
     new Command('serve').description('run the service; keys come from the file, then the environment, then flags'),
   ).action(async (options: Record<string, unknown>) => {
+    keepMemorySmall();
     const config = configFrom(options);
     if (config.control.token === null) {
       throw new UsageError(

@@ -48,7 +48,7 @@ export function verdict(ledger: LedgerView): string {
 }
 
 /** Calls that no record places in the forest. */
-function drawLoose(ledger: LedgerView, names: CallNames): string[] {
+export function drawLoose(ledger: LedgerView, names: CallNames): string[] {
   const pending = ledger.pendingCallIds.map((callId) => `${names.of(callId)}  pending`);
   const failures = ledger.failures.map(
     ({ model_call_id: callId, reason }) => `${names.of(callId)}  failure: ${reason}`,
