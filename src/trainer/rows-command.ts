@@ -67,7 +67,7 @@ async function run(plan: RowsPlan, options: RowsOptions, io: RowsIo): Promise<nu
     await conclude(runs, padding, options, io);
   } finally {
     await output.close();
-    await staged.close();
+    staged.close();
   }
   const allValid = runs.every(
     ({ verdict, members }) => verdict.kind === 'kept' && members.every((member) => member.valid),

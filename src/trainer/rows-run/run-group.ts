@@ -93,7 +93,7 @@ class RunningGroup {
     const own = namesOf(attempt);
     this.name ??= own.group;
     const names = { attempt, group: this.name, slot: rollout.slot ?? (own.group === this.name ? own.slot : at) };
-    const store = await staged.open(rollout.staged ?? (plan.staged as string));
+    const store = staged.open(rollout.staged ?? (plan.staged as string));
     const outcome = await buildRollout({ attempt, ledger, result, policy: plan.policy, staged: store, names });
     const judgement = judgeRollout(outcome, this.planned.options, await readTrainerLogprobs(rollout.trainerLogprobs));
     for (const row of judgement.rows)

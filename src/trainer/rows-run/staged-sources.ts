@@ -15,20 +15,20 @@ export class StagedSources {
   }
 
   /** Throws where a file cannot be read or holds something else than staged records. */
-  async open(source: string): Promise<StagedStore> {
+  open(source: string): StagedStore {
     const known = this.stores.get(source);
     if (known !== undefined) return known;
-    const store = isUrl(source) ? new HttpStagedStore(source, this.http) : await this.openFile(source);
+    const store = isUrl(source) ? new HttpStagedStore(source, this.http) : this.openFile(source);
     this.stores.set(source, store);
     return store;
   }
 
-  async close(): Promise<void> {
-    for (const file of this.files) await file.close();
+  close(): void {
+    for (const file of this.files) file.close();
   }
 
-  private async openFile(path: string): Promise<StagedStore> {
-    const store = await JsonlStagedStore.open(path);
+  private openFile(path: string): StagedStore {
+    const store = JsonlStagedStore.open(path);
     this.files.push(store);
     return store;
   }

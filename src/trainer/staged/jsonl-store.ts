@@ -1,8 +1,9 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { isJsonProblem, parseJson } from '../../protocol/json/parse-json.ts';
 import { stagingKey } from '../../protocol/wire/primitives.ts';
 import { SourceError } from '../source-error.ts';
-import { HEAVY_MEMBERS, parseStagedCall, type StagedLookup } from './staged-call.ts';
+import { splitRecord } from './split-record.ts';
+import { parseStagedCall, type StagedLookup, TOKEN_LISTS } from './staged-call.ts';
 import type { StagedStore } from './staged-store.ts';
 
 interface Place {
@@ -15,21 +16,23 @@ interface Place {
  * records away. Opening reads the file once for the places of the keys; records stay on disk. The last line of a key counts.
  */
 export class JsonlStagedStore implements StagedStore {
-  private readonly file: FileHandle;
+  private readonly fd: number;
   private readonly places: Map<string, Place>;
+  /** Used again for every record. Reads are synchronous, so that two of them never share it. */
+  private buffer: Buffer = Buffer.alloc(0);
 
-  private constructor(file: FileHandle, places: Map<string, Place>) {
-    this.file = file;
+  private constructor(fd: number, places: Map<string, Place>) {
+    this.fd = fd;
     this.places = places;
   }
 
   /** Opens and indexes. Throws where the file cannot be read or a line is not JSON with a staging key; the message names the line. */
-  static async open(path: string): Promise<JsonlStagedStore> {
-    const file = await open(path, 'r');
+  static open(path: string): JsonlStagedStore {
+    const fd = openSync(path, 'r');
     try {
-      return new JsonlStagedStore(file, await indexLines(file, path));
+      return new JsonlStagedStore(fd, indexLines(fd, path));
     } catch (error) {
-      await file.close();
+      closeSync(fd);
       throw error;
     }
   }
@@ -38,18 +41,12 @@ export class JsonlStagedStore implements StagedStore {
     return this.places.size;
   }
 
-  async get(key: string): Promise<StagedLookup> {
-    const place = this.places.get(key);
-    if (place === undefined) return { kind: 'missing' };
-    const bytes = Buffer.allocUnsafe(place.length);
-    const { bytesRead } = await this.file.read(bytes, 0, place.length, place.offset);
-    return parseStagedCall(bytes.subarray(0, bytesRead));
+  get(key: string): Promise<StagedLookup> {
+    return Promise.resolve(this.read(key));
   }
 
-  async getBatch(keys: readonly string[]): Promise<ReadonlyMap<string, StagedLookup>> {
-    const found = new Map<string, StagedLookup>();
-    for (const key of keys) found.set(key, await this.get(key));
-    return found;
+  getBatch(keys: readonly string[]): Promise<ReadonlyMap<string, StagedLookup>> {
+    return Promise.resolve(new Map(keys.map((key) => [key, this.read(key)])));
   }
 
   /** Forgets the keys; the file, which may be a worker's, is not written. */
@@ -57,43 +54,54 @@ export class JsonlStagedStore implements StagedStore {
     return Promise.resolve(keys.filter((key) => this.places.delete(key)).length);
   }
 
-  close(): Promise<void> {
-    return this.file.close();
+  close(): void {
+    closeSync(this.fd);
+  }
+
+  private read(key: string): StagedLookup {
+    const place = this.places.get(key);
+    if (place === undefined) return { kind: 'missing' };
+    if (this.buffer.length < place.length) this.buffer = Buffer.allocUnsafeSlow(place.length);
+    const bytesRead = readSync(this.fd, this.buffer, 0, place.length, place.offset);
+    return parseStagedCall(this.buffer.subarray(0, bytesRead));
   }
 }
 
 const CHUNK_BYTES = 1 << 20;
 const LINE_END = 0x0a;
 
-async function indexLines(file: FileHandle, path: string): Promise<Map<string, Place>> {
+/** Reads the file once, with room for little more than its longest line. */
+function indexLines(fd: number, path: string): Map<string, Place> {
   const places = new Map<string, Place>();
+  let buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  /** Where the buffer's first byte stands in the file, and how much of it is filled. */
+  let offset = 0;
+  let filled = 0;
   let lineNumber = 0;
-  const take = (line: Buffer, offset: number) => {
-    lineNumber++;
-    if (line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09)) return;
-    indexLine(places, line, offset, `${path}: line ${lineNumber}`);
-  };
-  let rest: Buffer = Buffer.alloc(0);
-  let restOffset = 0;
-  for (;;) {
-    const chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, rest.length));
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, restOffset + rest.length);
-    if (bytesRead === 0) break;
-    const text = rest.length === 0 ? chunk.subarray(0, bytesRead) : Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+  for (let ended = false; !ended; ) {
+    if (filled === buffer.length) buffer = Buffer.concat([buffer], 2 * buffer.length);
+    const bytesRead = readSync(fd, buffer, filled, buffer.length - filled, offset + filled);
+    const searchFrom = filled;
+    filled += bytesRead;
+    ended = bytesRead === 0;
+    const text = buffer.subarray(0, filled);
     let start = 0;
-    for (let end = text.indexOf(LINE_END, rest.length); end >= 0; end = text.indexOf(LINE_END, start)) {
-      take(text.subarray(start, end), restOffset + start);
+    for (let end = text.indexOf(LINE_END, searchFrom); end >= 0; end = text.indexOf(LINE_END, start)) {
+      indexLine(places, text.subarray(start, end), offset + start, `${path}: line ${++lineNumber}`);
       start = end + 1;
     }
-    rest = text.subarray(start);
-    restOffset += start;
+    if (ended && start < filled)
+      indexLine(places, text.subarray(start), offset + start, `${path}: line ${++lineNumber}`);
+    buffer.copyWithin(0, start, filled);
+    offset += start;
+    filled -= start;
   }
-  if (rest.length > 0) take(rest, restOffset);
   return places;
 }
 
 function indexLine(places: Map<string, Place>, line: Buffer, offset: number, where: string): void {
-  const node = parseJson(line, { skip: HEAVY_MEMBERS });
+  if (line.every(isSpace)) return;
+  const node = parseJson(splitRecord(line, TOKEN_LISTS)?.light ?? line);
   if (isJsonProblem(node)) throw new SourceError(`${where} is no JSON: ${node.problem}`);
   const cleared = node.get('cleared');
   if (cleared?.isArray()) {
@@ -106,4 +114,8 @@ function indexLine(places: Map<string, Place>, line: Buffer, offset: number, whe
   const key = node.get('staging_key')?.string() ?? made;
   if (key === undefined) throw new SourceError(`${where} has no staging_key`);
   places.set(key, { offset, length: line.length });
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }

@@ -1,5 +1,6 @@
 import type { JsonNode } from '../../protocol/json/json-node.ts';
 import { isJsonProblem, parseJson } from '../../protocol/json/parse-json.ts';
+import { splitRecord } from './split-record.ts';
 
 /** A staged record as TransferQueue holds it (protocol sections 10 and 11), read but not verified. */
 export interface StagedCall {
@@ -33,24 +34,28 @@ export type StagedLookup =
   | { readonly kind: 'malformed'; readonly why: string }
   | { readonly kind: 'missing' };
 
-/** Members that are stepped over in the first pass: long lists are read natively, and extras only where there are any. */
-export const HEAVY_MEMBERS: ReadonlySet<string> = new Set([
+/** Nearly all of a staged record: lists of numbers, one per token. */
+export const TOKEN_LISTS: ReadonlySet<string> = new Set([
   'token_ids_delta',
   'token_mask_delta',
   'generation_log_probs_delta',
-  'extras',
 ]);
 
-/** Reads a staged record from its JSON text. */
+/** Members to step over where records are parsed inside of a larger text; extras too, so that nothing inside of them is. */
+export const HEAVY_MEMBERS: ReadonlySet<string> = new Set([...TOKEN_LISTS, 'extras']);
+
+/** Reads a staged record from its JSON text, which is not held on to. */
 export function parseStagedCall(bytes: Buffer): StagedLookup {
-  const node = parseJson(bytes, { skip: HEAVY_MEMBERS });
-  return isJsonProblem(node) ? malformed(`it is no JSON: ${node.problem} (byte ${node.offset})`) : readStagedCall(node);
+  const split = splitRecord(bytes, TOKEN_LISTS);
+  const node = parseJson(split?.light ?? bytes);
+  if (isJsonProblem(node)) return malformed(`it is no JSON: ${node.problem}`);
+  return readStagedCall(node, split?.lists);
 }
 
-/** Reads a staged record from JSON that was parsed with {@link HEAVY_MEMBERS} skipped. */
-export function readStagedCall(node: JsonNode): StagedLookup {
+/** Reads a staged record from parsed JSON, with {@link HEAVY_MEMBERS} skipped or with its lists beside it. */
+export function readStagedCall(node: JsonNode, lists: ReadonlyMap<string, Buffer> = new Map()): StagedLookup {
   try {
-    return { kind: 'found', call: readMembers(node) };
+    return { kind: 'found', call: readMembers(node, lists) };
   } catch (error) {
     if (error instanceof WrongMember) return malformed(error.message);
     throw error;
@@ -59,8 +64,9 @@ export function readStagedCall(node: JsonNode): StagedLookup {
 
 class WrongMember extends Error {}
 
-function readMembers(node: JsonNode): StagedCall {
+function readMembers(node: JsonNode, lists: ReadonlyMap<string, Buffer>): StagedCall {
   if (!node.isObject()) throw new WrongMember('it is no object');
+  const numbers = (name: string) => parseNumbers(name, lists.get(name) ?? node.get(name)?.raw());
   return {
     owner: text(node, node.get('rollout_id') === undefined ? 'capture_key' : 'rollout_id'),
     callId: text(node, 'model_call_id'),
@@ -70,9 +76,9 @@ function readMembers(node: JsonNode): StagedCall {
     deltaLen: unsigned(node, 'delta_len'),
     cumLen: unsigned(node, 'cum_len'),
     weightVersion: unsigned(node, 'weight_version'),
-    tokenIds: numbers(node, 'token_ids_delta', isUnsigned, 'integers from 0 to below 2^53'),
-    tokenMask: numbers(node, 'token_mask_delta', isFloat, 'numbers within a 4-byte float'),
-    logprobs: numbers(node, 'generation_log_probs_delta', isFloat, 'numbers within a 4-byte float'),
+    tokenIds: tokenIdsOf('token_ids_delta', numbers),
+    tokenMask: floatsOf('token_mask_delta', numbers),
+    logprobs: floatsOf('generation_log_probs_delta', numbers),
     extras: readExtras(node.get('extras')),
     extrasDigest: hex(node, 'extras_digest'),
     chainHash: hex(node, 'chain_hash'),
@@ -108,26 +114,44 @@ function optionalUnsigned(node: JsonNode, name: string): number | null {
   return node.present(name) === undefined ? null : unsigned(node, name);
 }
 
-function numbers(node: JsonNode, name: string, fits: (value: unknown) => boolean, wanted: string): number[] {
-  const member = node.get(name);
-  // Latin-1 is enough for numbers and quick; anything else in the list is refused by `fits`.
-  const list: unknown = member === undefined ? undefined : JSON.parse(member.raw().toString('latin1'));
-  if (!Array.isArray(list)) throw new WrongMember(`${name} is no list`);
-  for (const value of list) if (!fits(value)) throw new WrongMember(`${name} holds something other than ${wanted}`);
+/** Elements are not checked yet. */
+function parseNumbers(name: string, bytes: Buffer | undefined): unknown[] {
+  let list: unknown;
+  try {
+    // Latin-1 is enough for numbers and quick; whatever else stands there is refused.
+    list = bytes === undefined ? undefined : JSON.parse(bytes.toString('latin1'));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  if (!Array.isArray(list)) throw new WrongMember(`${name} is no list of numbers`);
+  return list;
+}
+
+function tokenIdsOf(name: string, numbers: (name: string) => unknown[]): number[] {
+  const list = numbers(name);
+  for (const value of list) {
+    if (!isUnsigned(value)) throw new WrongMember(`${name} holds something other than integers from 0 to below 2^53`);
+  }
   return list as number[];
 }
 
-function isUnsigned(value: unknown): boolean {
+function floatsOf(name: string, numbers: (name: string) => unknown[]): number[] {
+  const list = numbers(name);
+  for (const value of list) {
+    if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) {
+      throw new WrongMember(`${name} holds something other than numbers within a 4-byte float`);
+    }
+  }
+  return list as number[];
+}
+
+function isUnsigned(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function isFloat(value: unknown): boolean {
-  return typeof value === 'number' && Number.isFinite(Math.fround(value));
-}
-
 function readExtras(node: JsonNode | undefined): JsonNode | null {
-  if (node === undefined) return null;
-  const extras = parseJson(node.raw());
+  const extras = node?.kind === 'skipped' ? parseJson(node.raw()) : node;
+  if (extras === undefined) return null;
   if (isJsonProblem(extras)) throw new WrongMember(`extras cannot be read: ${extras.problem}`);
   return extras.isNull() ? null : extras;
 }
