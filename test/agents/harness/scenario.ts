@@ -1,0 +1,166 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Stack, StackOptions } from '../../support/stack.ts';
+import { startStack } from '../../support/stack.ts';
+import { type ChildOptions, type ChildResult, runChild } from './child.ts';
+import { compareWithExpected, type Ledger } from './compare.ts';
+import type { ScriptedCall } from './expectation.ts';
+import { type ResultRow, writeRow } from './results.ts';
+import { type Exchange, startTap, type Tap } from './tap.ts';
+import { tokenFields } from './token-fields.ts';
+
+/*
+ * How a published agent is tested here.
+ *
+ * A scenario is a list of calls that the agent is going to make, written down by a person: for each what the scripted model answers, and which
+ * earlier call it must continue, or that it must be a root and why. `runScenario` starts a worker, a proxy with a SQLite file and a tap between agent
+ * and proxy (so that everything that crosses is known), lets `drive` run the agent, closes the attempt and compares the ledger with the list:
+ *
+ *   const scenario = await runScenario({
+ *     agent: 'Some agent', version: packages.version('some-agent'), dialect: 'Chat', run: 'task',
+ *     calls: [
+ *       { id: 'title', when: { has_tools: false }, answer: { content: 'A title' }, expect: { root: { cause: 'first_call' } } },
+ *       { id: 'c1', answer: { tool_calls: [{ id: 'call_1', name: 'bash', arguments: { command: 'echo one' } }] }, expect: { root: { cause: 'history_differs' } } },
+ *       { id: 'c2', answer: { content: 'done' }, expect: { parent: 'c1' }, sees: ['one'] },
+ *     ],
+ *     drive: async (world) => {
+ *       const child = await world.exec(packages.bin('some-agent'), ['run', 'the task'], { env: { OPENAI_BASE_URL: `${world.base}/v1` } });
+ *       assert.equal(child.code, 0, child.stderr);
+ *     },
+ *   });
+ *
+ * The id of a call is its completion id, so the served envelope and the record's `response_id` are it: that is how records are told apart, not by
+ * their content. Calls without `when` are answered in the order of the list; those with `when` take the first call that matches, before the others.
+ * `sees` and `lacks` are texts that the agent's own request must and must not hold: they pin what the client did. A call that the worker refuses for length is no
+ * entry of the list; arm the fault in `drive` and say `refused: 1`.
+ *
+ * `runScenario` asserts all of it and writes the row of docs/agents.md (`node scripts/agents-table.ts` makes the table of the rows). Packages:
+ * `installPackages('cli' | 'sdk')`. In-process SDKs take `world.base`; programs run through `world.exec`, in a clean home and environment.
+ */
+
+export interface Scenario {
+  readonly agent: string;
+  readonly version: string;
+  readonly dialect: string;
+  /** What is run, as docs/agents.md names it: `task`, `compaction`, `context refusal` ... */
+  readonly run: string;
+  readonly calls: readonly ScriptedCall[];
+  /** Calls that the worker refuses for length. Default 0. */
+  readonly refused?: number;
+  readonly stack?: StackOptions;
+  /** What docs/agents.md says beside the row. */
+  readonly note?: string;
+  drive(world: World): Promise<void>;
+}
+
+/** What a scenario has to drive its agent with. */
+export interface World {
+  readonly stack: Stack;
+  readonly tap: Tap;
+  readonly attempt: string;
+  /** `http://host:port/ng-rollout/<attempt>`, through the tap. */
+  readonly base: string;
+  /** The home folder of the agent, empty at first. */
+  readonly home: string;
+  /** Its working folder, empty at first. */
+  readonly work: string;
+  exec(program: string, args: readonly string[], options?: Partial<ChildOptions>): Promise<ChildResult>;
+}
+
+export interface ScenarioResult {
+  readonly row: ResultRow;
+  readonly ledger: Ledger;
+  readonly exchanges: readonly Exchange[];
+}
+
+/** How long the ledger may take to settle after the agent has ended. */
+const CLOSE_S = 30;
+
+/** Runs one scenario; rejects with every deviation from what was written down. */
+export async function runScenario(scenario: Scenario): Promise<ScenarioResult> {
+  const attempt = slug(`${scenario.agent}-${scenario.dialect}-${scenario.run}`);
+  return withWorld(attempt, scenario.stack ?? {}, async (world) => {
+    world.stack.worker.script(scriptOf(scenario.calls, attempt));
+    await scenario.drive(world);
+    const { json: ledger } = await world.stack.control('POST', `/ledger/${attempt}/close?wait_s=${CLOSE_S}`);
+    const { exchanges } = world.tap;
+    const leaked = tokenFields(exchanges);
+    const { counts, deviations, roots } = compareWithExpected(scenario.calls, ledger, exchanges);
+    const refused = ledger.refused.length;
+    const row: ResultRow = {
+      agent: scenario.agent,
+      version: scenario.version,
+      dialect: scenario.dialect,
+      run: scenario.run,
+      ...counts,
+      refused,
+      tokenFields: leaked.length,
+      roots,
+      note: scenario.note ?? null,
+    };
+    await writeRow(row);
+    if (leaked.length > 0) deviations.push(`token-like fields in replies: ${[...new Set(leaked)].join(', ')}`);
+    if (refused !== (scenario.refused ?? 0))
+      deviations.push(`${refused} refused calls, ${scenario.refused ?? 0} expected`);
+    if (!ledger.complete) deviations.push('the ledger is not complete');
+    const left = world.stack.worker.scriptRemaining();
+    if (left > 0) deviations.push(`${left} scripted answers were never asked for`);
+    if (deviations.length > 0) throw new Error(`${attempt}:\n${deviations.join('\n')}\n${transcript(exchanges)}`);
+    return { row, ledger, exchanges };
+  });
+}
+
+/** A fresh world for `use`, gone afterwards. The worker's replies are full of token ids that nobody may see. */
+export async function withWorld<T>(
+  attempt: string,
+  options: StackOptions,
+  use: (world: World) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'gym-agent-'));
+  const stack = await startStack({ ...options, worker: { leakTokens: true, ...options.worker } });
+  const tap = await startTap(stack.proxy.url);
+  const home = join(folder, 'home');
+  const work = join(folder, 'work');
+  try {
+    for (const path of [home, work]) await mkdir(path);
+    return await use({
+      stack,
+      tap,
+      attempt,
+      base: `${tap.url}/ng-rollout/${attempt}`,
+      home,
+      work,
+      exec: (program, args, own) => runChild(program, args, { cwd: work, home, ...own }),
+    });
+  } finally {
+    await tap.close();
+    await stack.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function scriptOf(calls: readonly ScriptedCall[], attempt: string) {
+  const entry = ({ id, answer, when }: ScriptedCall) => ({ ...answer, id, times: 1, when: { attempt, ...when } });
+  return {
+    rules: calls.filter((call) => call.when !== undefined).map(entry),
+    answers: calls.filter((call) => call.when === undefined).map(entry),
+  };
+}
+
+/** What crossed, shortened, for the message of a failed scenario. */
+function transcript(exchanges: readonly Exchange[]): string {
+  return exchanges
+    .map(({ method, path, status, body, reply }, at) => {
+      const shown = body.length > 1500 ? `… ${body.slice(-1500)}` : body;
+      return `--- ${at} ${method} ${path} → ${status}\n${shown}\n${reply.slice(0, 600)}`;
+    })
+    .join('\n');
+}
+
+function slug(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
