@@ -87,8 +87,6 @@ export interface ConvertedRequest {
   readonly fields: ReadonlyMap<string, JsonFragment>;
   /** Items as the agent sent them, for the fingerprints of sections 8 and 13 (Messages: as Responses items). */
   readonly fingerprintItems: readonly JsonNode[];
-  /** JSON text of the envelope item's content (section 13), or null where neither instructions nor tools are present. */
-  readonly envelope: string | null;
   /** Names of members that were dropped because an agent must not say them (section 2, strip list); one entry per member. */
   readonly stripped: readonly string[];
   /** Top-level names that stand in no list of the dialect (`unknownNames`): not sent up, but told to the log. */

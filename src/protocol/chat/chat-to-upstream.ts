@@ -5,7 +5,6 @@ import {
   type ReplyContext,
   type RequestRefusal,
 } from '../conversation.ts';
-import { requestEnvelope } from '../envelope.ts';
 import { unknownNames } from '../field-table.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { invalid, kindName, prefillRefusal, sharedRefusal, wrongType } from '../refusals.ts';
@@ -49,10 +48,6 @@ export function chatToUpstream(received: JsonNode, options: ConversionOptions): 
     messages,
     fields,
     fingerprintItems: list?.elements() ?? [],
-    // Only schema 2 asks for it, and it costs more than all the rest.
-    get envelope() {
-      return requestEnvelope(body.get('instructions'), body.get('tools'));
-    },
     stripped,
     ignored: unknownNames(body.keys, CHAT_FIELDS.request),
     replyContext: replyContext(tools.clientTools),

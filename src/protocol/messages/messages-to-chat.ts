@@ -14,7 +14,7 @@ import { MESSAGES_FIELDS } from './compatibility.ts';
 import { foldMessages } from './fold-messages.ts';
 import { convertFields, dialectRefusal } from './request-fields.ts';
 import { systemContent, systemMessage } from './system-prompt.ts';
-import { envelopeText, toResponsesItems } from './to-responses-items.ts';
+import { toResponsesItems } from './to-responses-items.ts';
 import { convertToolChoice, convertTools, rawDeclarations } from './tools.ts';
 
 /** What a request is for: an answer, or the number of its prompt's tokens. */
@@ -51,7 +51,6 @@ export function messagesToChat(
   if (prefill !== null) return prefill;
 
   const items = once(() => toResponsesItems(body.get('messages')?.elements() ?? [], declaresRaw));
-  const envelope = once(() => envelopeText(body));
   return {
     dialect: 'messages',
     model: head.model,
@@ -59,12 +58,9 @@ export function messagesToChat(
     includeUsage: true,
     messages,
     fields,
-    // Both are read for captured calls alone, the envelope under schema 2 alone.
+    // Read for captured calls alone.
     get fingerprintItems() {
       return items();
-    },
-    get envelope() {
-      return envelope();
     },
     stripped,
     ignored: [

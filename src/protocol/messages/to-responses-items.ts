@@ -1,10 +1,8 @@
 import { type EngineToolCall, isRefusal } from '../conversation.ts';
-import { requestEnvelope } from '../envelope.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { arrayNode, literalNode, objectNode, stringNode } from './composed-node.ts';
 import { blockParts, isTextType } from './fold-content.ts';
 import { imagePart } from './image.ts';
-import { systemContent } from './system-prompt.ts';
 import { argumentsText, type DeclaresRaw, isWrapped } from './tool-input.ts';
 
 /**
@@ -26,11 +24,11 @@ const INPUT_IMAGE = stringNode('input_image');
 const COMPLETED = stringNode('completed');
 const AUTO = stringNode('auto');
 const EMPTY = stringNode('');
-const FUNCTION = stringNode('function');
+const _FUNCTION = stringNode('function');
 const ASSISTANT = stringNode('assistant');
 const OUTPUT_TEXT = stringNode('output_text');
 const NULL = literalNode('null');
-const FALSE = literalNode('false');
+const _FALSE = literalNode('false');
 
 function messageItems(message: JsonNode, declaresRaw: DeclaresRaw): JsonNode[] {
   const role = message.get('role') ?? EMPTY;
@@ -142,31 +140,4 @@ function outputValue(content: JsonNode | undefined): JsonNode {
   const parts = content.elements().flatMap(blockInputParts);
   const texts = parts.flatMap((part) => part.get('text')?.string() ?? []);
   return texts.length === parts.length ? stringNode(texts.join('\n')) : arrayNode(parts);
-}
-
-/** Text of the envelope item: the system prompt as instructions, custom tools as Responses functions. */
-export function envelopeText(body: JsonNode): string | null {
-  const tools = (body.present('tools')?.elements() ?? []).filter((tool) => tool.get('input_schema') !== undefined);
-  return requestEnvelope(
-    instructions(body.present('system')),
-    tools.length === 0 ? undefined : arrayNode(tools.map(functionTool)),
-  );
-}
-
-function instructions(system: JsonNode | undefined): JsonNode | undefined {
-  const content = systemContent(system);
-  if (typeof content === 'string') return stringNode(content);
-  if (isRefusal(content)) return undefined;
-  const texts = content.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : []));
-  return stringNode(texts.join('\n'));
-}
-
-function functionTool(tool: JsonNode): JsonNode {
-  return objectNode({
-    type: FUNCTION,
-    name: tool.get('name') ?? EMPTY,
-    description: tool.get('description') ?? NULL,
-    parameters: tool.get('input_schema') ?? NULL,
-    strict: FALSE,
-  });
 }

@@ -5,7 +5,6 @@ import {
   type ReplyContext,
   type RequestRefusal,
 } from '../conversation.ts';
-import { requestEnvelope } from '../envelope.ts';
 import { unknownNames } from '../field-table.ts';
 import { type JsonFragment, joinFragments } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
@@ -59,10 +58,6 @@ export function responsesToChat(received: JsonNode, options: ConversionOptions):
     messages: folded.messages,
     fields,
     fingerprintItems: input.elements(),
-    // Only one of the two generations reads it (section 13), and it is a pass over all tools.
-    get envelope() {
-      return requestEnvelope(body.get('instructions'), body.get('tools'));
-    },
     stripped,
     ignored: [...unknownNames(body.keys, RESPONSES_FIELDS.request), ...leftOutNames(tools, folded.leftOut)],
     replyContext: replyContext(body, tools, options),
