@@ -118,7 +118,7 @@ function summary({ group, verdict, members, rows }: GroupRun) {
     valid_fraction: verdict.validFraction,
     rollouts: members.map((member, at) => ({
       slot: member.slot,
-      rollout: member.name,
+      rollout: member.attempt,
       reward: member.reward,
       valid: member.valid,
       advantage: verdict.kind === 'kept' ? verdict.advantages[at]?.advantage : null,

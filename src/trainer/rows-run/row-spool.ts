@@ -52,7 +52,7 @@ export class RowSpool {
 
   private flush(): void {
     if (this.overflow === null) {
-      const folder = mkdtempSync(join(tmpdir(), 'rows-'));
+      const folder = mkdtempSync(join(tmpdir(), 'rows-spool-'));
       this.overflow = { folder, fd: openSync(join(folder, 'rows'), 'wx+', 0o600) };
     }
     for (const bytes of this.kept) {

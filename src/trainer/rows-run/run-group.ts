@@ -26,6 +26,8 @@ export interface GroupRun {
 }
 
 export interface RolloutRun extends GroupMember {
+  /** Null where only the reward is known. */
+  readonly attempt: string | null;
   readonly selected: readonly string[] | null;
   readonly reasons: readonly Reason[];
   readonly countsInBaseline: boolean;
@@ -119,6 +121,7 @@ function runOf(outcome: RolloutOutcome, judgement: Judgement, slot: number): Rol
   return {
     slot,
     name: outcome.attempt,
+    attempt: outcome.attempt,
     reward,
     valid,
     countsInBaseline,
@@ -141,5 +144,5 @@ function rewardOnly({ reward, masked }: RewardOnly, slot: number): RolloutRun {
     truncated: false,
     sequenceError: null,
   };
-  return { slot, name: '(reward only)', reward, valid, countsInBaseline: false, ...rest };
+  return { slot, name: '(reward only)', attempt: null, reward, valid, countsInBaseline: false, ...rest };
 }
