@@ -70,7 +70,7 @@ async function install(manifest: string, folder: string): Promise<void> {
 }
 
 /** Runs `work` while no other process of this machine does, told by a folder that holds the process id. The lock of a dead process is taken over. */
-async function alone(lock: string, work: () => Promise<void>): Promise<void> {
+export async function alone(lock: string, work: () => Promise<void>): Promise<void> {
   const owner = join(lock, 'pid');
   for (;;) {
     try {
