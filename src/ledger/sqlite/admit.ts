@@ -1,9 +1,9 @@
 import { admissionDigest } from '../admission-digest.ts';
 import type { AdmitOutcome, AdmitRequest } from '../ledger.ts';
 import { type Attempt, CLOSED, OPEN, RETIRED } from './attempts.ts';
-import { findCall, insertFailure } from './calls.ts';
+import { findCall, insertCall, insertFailure } from './calls.ts';
 import { type RecordRow, readRecord, toCandidate } from './records.ts';
-import { addWaiter, findResend } from './replies.ts';
+import { findResend } from './replies.ts';
 import { type Found, type Rooted, search } from './search.ts';
 import type { Store } from './store.ts';
 
@@ -22,7 +22,7 @@ export function admit(store: Store, request: AdmitRequest, nowS: number): AdmitO
   if (known?.state === CLOSED && resend.kind !== 'joins') return refused('attempt_closed');
   if (resend.kind === 'reused_key') return refused('idempotency_key_reused');
   if (known && resend.kind === 'joins') {
-    addWaiter(store, known, resend.callId, callId);
+    store.handovers.join(known.id, request.resend!.requestDigest, resend.callId, callId);
     return { kind: 'joined', callId: resend.callId };
   }
   if (request.afterFailure === 'refuse' && known && known.failures > 0) return refused('attempt_incomplete');
@@ -73,24 +73,17 @@ function insertIntent(
   request: AdmitRequest,
   found: Extract<Found, { kind: 'found' }>,
 ): void {
-  store.db.change(
-    'INSERT INTO call VALUES (?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)',
-    attempt.id,
-    request.callId,
-    attempt.intents,
-    store.db.run,
-    request.replica,
-    request.admittedAtS,
-    admissionDigest(request),
-    found.candidate?.number ?? null,
-    found.rooted.rooted_by,
-    found.rooted.named_call_id,
-    attempt.records,
-    request.resend?.requestDigest ?? null,
-    request.resend?.idempotencyKey ?? null,
-  );
-  addWaiter(store, attempt, request.callId, request.callId);
-  attempt.intents += 1;
-  attempt.pending += 1;
-  attempt.unsettled += 1;
+  const { callId, replica, admittedAtS, resend } = request;
+  insertCall(store, attempt, {
+    call_id: callId,
+    replica,
+    admittedAtS,
+    request: admissionDigest(request),
+    candidate: found.candidate?.number ?? null,
+    ...found.rooted,
+    records_seen: attempt.records,
+    request_digest: resend?.requestDigest ?? null,
+    idempotency_key: resend?.idempotencyKey ?? null,
+  });
+  if (resend) store.handovers.add(attempt.id, resend.requestDigest, callId, callId);
 }

@@ -72,7 +72,6 @@ export class Attempts {
     this.#cache.delete(attempt.name);
     this.#changed.delete(attempt);
     this.#db.change('DELETE FROM attempt WHERE id = ?', attempt.id);
-    this.#db.change('DELETE FROM waiter WHERE attempt = ?', attempt.id);
     this.#db.change('INSERT INTO doomed VALUES (?)', attempt.id);
   }
 

@@ -8,9 +8,11 @@ export const REFUSED = 2;
 /** An intent as it is stored. */
 export interface CallRow {
   readonly call_id: string;
-  readonly state: number;
-  readonly failed: number;
-  readonly handed: number;
+  state: number;
+  /** 1: it has a failure row. */
+  failed: number;
+  /** 1: its reply was handed over in full. Only kept for calls with an Idempotency-Key: the replies of others are dropped then. */
+  handed: number;
   /** Digest of the admitted request: the same call id for other data is a defect. */
   readonly request: string;
   /** Commit number of the proposed parent's record. */
@@ -20,7 +22,7 @@ export interface CallRow {
   readonly named_call_id: string | null;
   readonly records_seen: number;
   /** Commit number of its own record. */
-  readonly record: number | null;
+  record: number | null;
   readonly request_digest: string | null;
   readonly idempotency_key: string | null;
 }
@@ -29,44 +31,112 @@ const COLUMNS =
   'call_id, state, failed, handed, request, candidate, rooted_by, named_call_id, records_seen, record, request_digest, idempotency_key';
 
 export function findCall(store: Store, attempt: Attempt, callId: string): CallRow | undefined {
-  return store.db.get(`SELECT ${COLUMNS} FROM call WHERE attempt = ? AND call_id = ?`, attempt.id, callId);
+  const key = cacheKey(attempt, callId);
+  const cached = store.calls.get(key);
+  if (cached) return cached;
+  const sql = `SELECT ${COLUMNS} FROM call WHERE attempt = ? AND call_id = ?`;
+  const row = store.db.get<CallRow>(sql, attempt.id, callId);
+  if (row) store.calls.set(key, row);
+  return row;
 }
 
 /** The latest call that carried this Idempotency-Key. */
 export function findByKey(store: Store, attempt: Attempt, key: string): CallRow | undefined {
-  return store.db.get(
-    `SELECT ${COLUMNS} FROM call WHERE attempt = ? AND idempotency_key = ? ORDER BY seq DESC LIMIT 1`,
-    attempt.id,
-    key,
-  );
+  const sql = 'SELECT call_id FROM call WHERE attempt = ? AND idempotency_key = ? ORDER BY seq DESC LIMIT 1';
+  const row = store.db.get<{ call_id: string }>(sql, attempt.id, key);
+  return row && findCall(store, attempt, row.call_id);
 }
 
-/** Calls for this request whose reply was not handed over yet, oldest first. */
-export function findUnhanded(store: Store, attempt: Attempt, requestDigest: string): CallRow[] {
-  return store.db.all(
-    `SELECT ${COLUMNS} FROM call WHERE attempt = ? AND request_digest = ? AND handed = 0 ORDER BY seq`,
+export function insertCall(
+  store: Store,
+  attempt: Attempt,
+  call: Omit<CallRow, 'state' | 'failed' | 'handed' | 'record'> & {
+    readonly replica: string;
+    readonly admittedAtS: number;
+  },
+): void {
+  store.db.change(
+    'INSERT INTO call VALUES (?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)',
     attempt.id,
-    requestDigest,
+    call.call_id,
+    attempt.intents,
+    store.db.run,
+    call.replica,
+    call.admittedAtS,
+    call.request,
+    call.candidate,
+    call.rooted_by,
+    call.named_call_id,
+    call.records_seen,
+    call.request_digest,
+    call.idempotency_key,
   );
-}
-
-/** Adds a failure row unless the call has the same one. */
-export function insertFailure(store: Store, attempt: Attempt, callId: string, reason: string): void {
-  const added = store.db.change(
-    'INSERT OR IGNORE INTO failure (attempt, call_id, reason) VALUES (?, ?, ?)',
-    attempt.id,
-    callId,
-    reason,
-  );
-  if (added === 0) return;
-  attempt.failures += 1;
+  const { replica: _, admittedAtS: __, ...row } = call;
+  store.calls.set(cacheKey(attempt, call.call_id), { ...row, state: PENDING, failed: 0, handed: 0, record: null });
+  attempt.intents += 1;
+  attempt.pending += 1;
+  attempt.unsettled += 1;
   store.attempts.changed(attempt);
 }
 
+/** The call gets its record. */
+export function setCommitted(store: Store, attempt: Attempt, call: CallRow, record: number): void {
+  store.db.change(
+    'UPDATE call SET state = 1, record = ? WHERE attempt = ? AND call_id = ?',
+    record,
+    attempt.id,
+    call.call_id,
+  );
+  leavePending(store, attempt, call);
+  call.state = COMMITTED;
+  call.record = record;
+}
+
+/** The call is refused: it loses its failure rows. */
+export function setRefused(store: Store, attempt: Attempt, call: CallRow, code: string): void {
+  const sql = 'UPDATE call SET state = 2, failed = 0, refused_code = ? WHERE attempt = ? AND call_id = ?';
+  store.db.change(sql, code, attempt.id, call.call_id);
+  attempt.failures -= store.db.change(
+    'DELETE FROM failure WHERE attempt = ? AND call_id = ?',
+    attempt.id,
+    call.call_id,
+  );
+  attempt.refused += 1;
+  leavePending(store, attempt, call);
+  call.state = REFUSED;
+  call.failed = 0;
+  store.handovers.end(attempt.id, call.request_digest, call.call_id);
+}
+
 /** Adds a failure row to an intent that is not refused. */
-export function failCall(store: Store, attempt: Attempt, call: CallRow, reason: string): void {
+export function setFailed(store: Store, attempt: Attempt, call: CallRow, reason: string): void {
   insertFailure(store, attempt, call.call_id, reason);
   if (call.failed === 1) return;
   store.db.change('UPDATE call SET failed = 1 WHERE attempt = ? AND call_id = ?', attempt.id, call.call_id);
   if (call.state === PENDING) attempt.unsettled -= 1;
+  store.attempts.changed(attempt);
+  call.failed = 1;
+  store.handovers.end(attempt.id, call.request_digest, call.call_id);
 }
+
+export function setHanded(store: Store, attempt: Attempt, call: CallRow): void {
+  if (call.handed === 1) return;
+  store.db.change('UPDATE call SET handed = 1 WHERE attempt = ? AND call_id = ?', attempt.id, call.call_id);
+  call.handed = 1;
+}
+
+/** Adds a failure row unless there is the same one. */
+export function insertFailure(store: Store, attempt: Attempt, callId: string, reason: string): void {
+  const sql = 'INSERT OR IGNORE INTO failure (attempt, call_id, reason) VALUES (?, ?, ?)';
+  if (store.db.change(sql, attempt.id, callId, reason) === 0) return;
+  attempt.failures += 1;
+  store.attempts.changed(attempt);
+}
+
+function leavePending(store: Store, attempt: Attempt, call: CallRow): void {
+  attempt.pending -= 1;
+  if (call.failed === 0) attempt.unsettled -= 1;
+  store.attempts.changed(attempt);
+}
+
+const cacheKey = (attempt: Attempt, callId: string) => `${attempt.id} ${callId}`;

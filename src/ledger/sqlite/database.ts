@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { migrate, TEMPORARY_TABLES } from './schema.ts';
+import { migrate } from './schema.ts';
 
 /** How long another program's lock on the file (a backup, a curious shell) is waited for. */
 const BUSY_TIMEOUT_MS = 5000;
@@ -26,7 +26,6 @@ export class Database {
         this.db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY`);
         this.db.exec(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`);
         migrate(this.db);
-        this.db.exec(TEMPORARY_TABLES);
         this.run = this.get<{ number: number }>('UPDATE run SET number = number + 1 RETURNING number')!.number;
       } catch (error) {
         this.db.close();
@@ -58,6 +57,10 @@ export class Database {
       this.#statements.set(sql, statement);
     }
     return statement;
+  }
+
+  get isTransaction(): boolean {
+    return this.db.isTransaction;
   }
 
   get isOpen(): boolean {
@@ -103,25 +106,30 @@ function takeLock(file: string): DatabaseSync {
 
 const SQLITE_BUSY = 5;
 
-const EXPLANATIONS: Readonly<Record<number, string>> = {
+/** Primary result codes that say that the file cannot be used now; any other one is a defect of ours. */
+const UNAVAILABLE: Readonly<Record<number, string>> = {
   5: 'another program holds a lock on it',
+  6: 'another program holds a lock on it',
+  7: 'there is not enough memory',
   8: 'it is read-only',
   10: 'reading or writing it failed',
   11: 'it is damaged; restore it from a backup',
   13: 'the disk is full',
   14: 'it cannot be opened or created',
+  15: 'its locks do not work on this file system',
   26: 'it is no SQLite database',
 };
 
 /** Primary result code of SQLite, or null for other errors. */
-export function sqliteCode(error: unknown): number | null {
+function sqliteCode(error: unknown): number | null {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   return typeof code === 'number' ? code & 0xff : null;
 }
 
-/** The reason in words, with SQLite's own message. */
-export function explain(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const known = EXPLANATIONS[sqliteCode(error) ?? -1];
-  return known ? `${known} (${message})` : message;
+/** Why the file cannot be used, in words and with SQLite's own message; null for a defect of ours. */
+export function whyUnavailable(error: unknown): string | null {
+  const known = UNAVAILABLE[sqliteCode(error) ?? -1];
+  return known === undefined ? null : `${known} (${(error as Error).message})`;
 }
+
+const explain = (error: unknown) => whyUnavailable(error) ?? (error as Error).message;

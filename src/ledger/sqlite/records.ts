@@ -27,12 +27,14 @@ const responseTerm = (responseId: string) => `r${responseId}`;
 export const recordKey = (attempt: Attempt, number: number) => attempt.id * RECORDS_PER_ATTEMPT + number;
 
 export function readRecord(store: Store, attempt: Attempt, number: number): RecordRow {
-  const row = store.db.get<Omit<RecordRow, 'number'>>(
-    `SELECT ${COLUMNS} FROM record WHERE key = ?`,
-    recordKey(attempt, number),
-  );
+  const key = recordKey(attempt, number);
+  const cached = store.records.get(key);
+  if (cached) return cached;
+  const row = store.db.get<Omit<RecordRow, 'number'>>(`SELECT ${COLUMNS} FROM record WHERE key = ?`, key);
   if (!row) throw new Error(`record ${number} of attempt ${attempt.name} is missing in the ledger file`);
-  return { ...row, number };
+  const record = { ...row, number };
+  store.records.set(key, record);
+  return record;
 }
 
 /** Records whose summary may equal one with this second digest, in commit order; the caller compares in full. */
@@ -66,6 +68,7 @@ export function insertRecord(
 ): number {
   const { callId, parent, index } = record;
   const number = attempt.records;
+  const outputIds = JSON.stringify(index.outputIds);
   const place = insertEntry(store, attempt, parent, entryText(attempt.name, index));
   store.db.change(
     'INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -80,7 +83,7 @@ export function insertRecord(
     index.sourceDigest,
     index.emptyToolContentDigest,
     index.renderDigest,
-    JSON.stringify(index.outputIds),
+    outputIds,
     place.chunk,
     place.end,
     record.sketchJson,
@@ -89,50 +92,71 @@ export function insertRecord(
   for (const term of [summaryTerm(index.emptyToolContentDigest), responseTerm(index.responseId)]) {
     store.db.change('INSERT INTO lookup VALUES (?, ?, ?)', attempt.id, term, number);
   }
+  store.records.set(recordKey(attempt, number), {
+    number,
+    call_id: callId,
+    cum_len: index.cumLen,
+    chain_hash: index.chainHash,
+    cumulative_hash: index.cumulativeHash,
+    item_count: index.itemCount,
+    source_digest: index.sourceDigest,
+    empty_tool_content_digest: index.emptyToolContentDigest,
+    render_digest: index.renderDigest,
+    output_ids: outputIds,
+    chunk: place.chunk,
+    chunk_end: place.end,
+  });
   attempt.records += 1;
   return number;
 }
 
 /** See ancestry.ts. */
 function insertEntry(store: Store, attempt: Attempt, parent: RecordRow | null, entry: string): Place {
-  const parentPlace = parent && { chunk: parent.chunk, end: parent.chunk_end };
-  const { append, chunk } = placeEntry(
-    entry,
-    parentPlace && { place: parentPlace, chunk: readChunk(store, attempt, parentPlace.chunk) },
-  );
-  if (append) {
-    store.db.change(
-      'UPDATE chunk SET body = ? WHERE attempt = ? AND number = ?',
-      chunk.body,
-      attempt.id,
-      parentPlace!.chunk,
-    );
-    return { chunk: parentPlace!.chunk, end: chunk.body.length };
-  }
-  attempt.chunks += 1;
-  store.db.change('INSERT INTO chunk VALUES (?, ?, ?, ?)', attempt.id, attempt.chunks, chunk.before, chunk.body);
-  return { chunk: attempt.chunks, end: chunk.body.length };
+  const place = parent && { chunk: parent.chunk, end: parent.chunk_end };
+  const { append, chunk } = placeEntry(entry, place && { place, chunk: readChunk(store, attempt, place.chunk) });
+  if (!append) attempt.chunks += 1;
+  const number = append ? place!.chunk : attempt.chunks;
+  const sql = append
+    ? 'UPDATE chunk SET before = ?, body = ? WHERE attempt = ? AND number = ?'
+    : 'INSERT INTO chunk (before, body, attempt, number) VALUES (?, ?, ?, ?)';
+  store.db.change(sql, chunk.before, chunk.body, attempt.id, number);
+  store.chunks.set(chunkKey(attempt, number), chunk);
+  return { chunk: number, end: chunk.body.length };
 }
 
+const chunkKey = (attempt: Attempt, number: number) => `${attempt.id} ${number}`;
+
 function readChunk(store: Store, attempt: Attempt, number: number): Chunk {
+  const cached = store.chunks.get(chunkKey(attempt, number));
+  if (cached) return cached;
   const chunk = store.db.get<Chunk>(
     'SELECT before, body FROM chunk WHERE attempt = ? AND number = ?',
     attempt.id,
     number,
   );
   if (!chunk) throw new Error(`chunk ${number} of attempt ${attempt.name} is missing in the ledger file`);
+  store.chunks.set(chunkKey(attempt, number), chunk);
   return chunk;
 }
 
-export function ancestryOf(store: Store, attempt: Attempt, record: RecordRow): Ancestry {
+/** All chunks before one, the nearest first, in one statement. */
+const CHUNKS_BEFORE = `
+  WITH RECURSIVE up (before, body, step) AS (
+    SELECT before, body, 0 FROM chunk WHERE attempt = ?1 AND number = ?2
+    UNION ALL
+    SELECT chunk.before, chunk.body, step + 1 FROM up JOIN chunk ON chunk.attempt = ?1 AND chunk.number = up.before WHERE up.before <> 0
+  )
+  SELECT body FROM up ORDER BY step`;
+
+/** Chunk texts of a call's ancestry, its own last. */
+function ancestryTexts(store: Store, attempt: Attempt, record: RecordRow): string[] {
   const last = readChunk(store, attempt, record.chunk);
-  const bodies = [last.body.slice(0, record.chunk_end)];
-  for (let number = last.before; number !== 0; ) {
-    const chunk = readChunk(store, attempt, number);
-    bodies.push(chunk.body);
-    number = chunk.before;
-  }
-  return readAncestry(attempt.name, bodies.reverse());
+  const before = last.before === 0 ? [] : store.db.all<{ body: string }>(CHUNKS_BEFORE, attempt.id, last.before);
+  return [...before.map(({ body }) => body).reverse(), last.body.slice(0, record.chunk_end)];
+}
+
+export function ancestryOf(store: Store, attempt: Attempt, record: RecordRow): Ancestry {
+  return readAncestry(attempt.name, ancestryTexts(store, attempt, record));
 }
 
 /** The record as it is proposed to a request with this exact digest. */

@@ -1,6 +1,6 @@
 import type { Removal, SweepReport } from '../ledger.ts';
 import { RECORDS_PER_ATTEMPT, RETIRED } from './attempts.ts';
-import { type CallRow, failCall } from './calls.ts';
+import { findCall, setFailed } from './calls.ts';
 import { dropExpiredReplies } from './replies.ts';
 import type { Store } from './store.ts';
 
@@ -31,8 +31,9 @@ function remove(names: readonly string[], take: (name: string) => boolean): Remo
   return removal;
 }
 
+const CALLS = `DELETE FROM call WHERE (attempt, call_id) IN (SELECT attempt, call_id FROM call WHERE attempt = ? LIMIT ?)
+  RETURNING call_id, request_digest`;
 const CLEARINGS = [
-  'DELETE FROM call WHERE (attempt, call_id) IN (SELECT attempt, call_id FROM call WHERE attempt = ? LIMIT ?)',
   'DELETE FROM failure WHERE id IN (SELECT id FROM failure WHERE attempt = ? LIMIT ?)',
   'DELETE FROM lookup WHERE (attempt, term, number) IN (SELECT attempt, term, number FROM lookup WHERE attempt = ? LIMIT ?)',
   'DELETE FROM chunk WHERE (attempt, number) IN (SELECT attempt, number FROM chunk WHERE attempt = ? LIMIT ?)',
@@ -44,19 +45,28 @@ const KEYED_CLEARINGS = [
 
 /** Clears at most `limit` rows that lost their attempt. `false`: nothing is left. */
 export function clearDoomed(store: Store, limit: number): boolean {
-  const doomed = store.db.get<{ id: number }>('SELECT id FROM doomed LIMIT 1');
-  if (!doomed) return false;
-  const { id } = doomed;
-  const reply = 'DELETE FROM reply WHERE id IN (SELECT id FROM reply WHERE attempt = ? LIMIT ?) RETURNING bytes';
-  const replies = store.db.all<{ bytes: number }>(reply, id, limit);
-  for (const { bytes } of replies) store.addKeptBytes(-bytes);
-  if (replies.length > 0) return true;
+  const id = store.db.get<{ id: number }>('SELECT id FROM doomed LIMIT 1')?.id;
+  if (id === undefined) return false;
+  if (clearReplies(store, id, limit) || clearCalls(store, id, limit)) return true;
   for (const sql of CLEARINGS) if (store.db.change(sql, id, limit) > 0) return true;
   const first = id * RECORDS_PER_ATTEMPT;
-  for (const sql of KEYED_CLEARINGS)
-    if (store.db.change(sql, first, first + RECORDS_PER_ATTEMPT - 1, limit) > 0) return true;
+  const last = first + RECORDS_PER_ATTEMPT - 1;
+  for (const sql of KEYED_CLEARINGS) if (store.db.change(sql, first, last, limit) > 0) return true;
   store.db.change('DELETE FROM doomed WHERE id = ?', id);
   return true;
+}
+
+function clearReplies(store: Store, id: number, limit: number): boolean {
+  const sql = 'DELETE FROM reply WHERE id IN (SELECT id FROM reply WHERE attempt = ? LIMIT ?) RETURNING bytes';
+  const replies = store.db.all<{ bytes: number }>(sql, id, limit);
+  for (const { bytes } of replies) store.addKeptBytes(-bytes);
+  return replies.length > 0;
+}
+
+function clearCalls(store: Store, id: number, limit: number): boolean {
+  const calls = store.db.all<{ call_id: string; request_digest: string | null }>(CALLS, id, limit);
+  for (const call of calls) store.handovers.end(id, call.request_digest, call.call_id);
+  return calls.length > 0;
 }
 
 export interface Swept extends SweepReport {
@@ -75,15 +85,14 @@ export function sweep(store: Store, abandonedAfterS: number | null, nowS: number
   dropExpiredReplies(store, nowS);
   const abandoned = abandonedAfterS === null ? [] : deleteAbandoned(store, nowS - abandonedAfterS);
   if (store.orphansSettled) return { deadReplicas: [], settledCalls: 0, attempts: [], abandoned };
-  const orphans = store.db.all<CallRow & { name: string; replica: string }>(
-    `SELECT name, replica, call_id, call.state, failed FROM call JOIN attempt ON attempt.id = call.attempt
+  const orphans = store.db.all<{ name: string; replica: string; call_id: string }>(
+    `SELECT name, replica, call_id FROM call JOIN attempt ON attempt.id = call.attempt
      WHERE call.state = 0 AND failed = 0 AND run < ? ORDER BY call.attempt, seq`,
     store.db.run,
   );
   for (const orphan of orphans) {
     const attempt = store.attempts.find(orphan.name)!;
-    failCall(store, attempt, orphan, ORPHAN_REASON);
-    store.attempts.changed(attempt);
+    setFailed(store, attempt, findCall(store, attempt, orphan.call_id)!, ORPHAN_REASON);
   }
   store.orphansSettled = true;
   const deadReplicas = [...new Set(orphans.map(({ replica }) => replica))];

@@ -1,25 +1,23 @@
 import type { ReplyState } from '../ledger.ts';
 import type { Attempt } from './attempts.ts';
-import { type CallRow, COMMITTED, findByKey, findCall, findUnhanded, PENDING } from './calls.ts';
+import { type CallRow, COMMITTED, findByKey, findCall, PENDING, setHanded } from './calls.ts';
 import type { Store } from './store.ts';
 
 /** Replies kept for re-sends, and who waits for them. */
 
-export function keepReply(store: Store, attempt: Attempt, callId: string, json: string, nowS: number): void {
-  const bytes = Buffer.byteLength(json);
-  if (bytes > store.replies.keepBytes) return;
-  while (store.keptBytes() + bytes > store.replies.keepBytes) {
-    const oldest = store.db.get<{ bytes: number }>(
-      'DELETE FROM reply WHERE id = (SELECT MIN(id) FROM reply) RETURNING bytes',
-    )!;
-    store.addKeptBytes(-oldest.bytes);
+/** Keeps the reply of a call; without room for it, or null, nobody can claim it any more. */
+export function keepReply(store: Store, attempt: Attempt, call: CallRow, json: string | null, nowS: number): void {
+  const bytes = json === null ? 0 : Buffer.byteLength(json);
+  if (json === null || bytes > store.replies.keepBytes) {
+    store.handovers.end(attempt.id, call.request_digest, call.call_id);
+    return;
   }
-  const expiresAtS = nowS + store.replies.keepS;
+  while (store.keptBytes() + bytes > store.replies.keepBytes && dropOldest(store, Number.POSITIVE_INFINITY));
   store.db.change(
     'INSERT INTO reply (attempt, call_id, expires_at_s, bytes, json) VALUES (?, ?, ?, ?, ?)',
     attempt.id,
-    callId,
-    expiresAtS,
+    call.call_id,
+    nowS + store.replies.keepS,
     bytes,
     json,
   );
@@ -27,21 +25,26 @@ export function keepReply(store: Store, attempt: Attempt, callId: string, json: 
 }
 
 export function dropReply(store: Store, attempt: Attempt, callId: string): void {
-  const row = store.db.get<{ bytes: number }>(
-    'DELETE FROM reply WHERE attempt = ? AND call_id = ? RETURNING bytes',
-    attempt.id,
-    callId,
-  );
+  const sql = 'DELETE FROM reply WHERE attempt = ? AND call_id = ? RETURNING bytes';
+  const row = store.db.get<{ bytes: number }>(sql, attempt.id, callId);
   if (row) store.addKeptBytes(-row.bytes);
 }
 
 export function dropExpiredReplies(store: Store, nowS: number): void {
-  for (;;) {
-    const sql = 'DELETE FROM reply WHERE id = (SELECT MIN(id) FROM reply) AND expires_at_s <= ? RETURNING bytes';
-    const row = store.db.get<{ bytes: number }>(sql, nowS);
-    if (!row) return;
-    store.addKeptBytes(-row.bytes);
-  }
+  while (dropOldest(store, nowS));
+}
+
+/** Drops the reply that was kept first, if its time is up at `nowS`. */
+function dropOldest(store: Store, nowS: number): boolean {
+  const sql =
+    'DELETE FROM reply WHERE id = (SELECT min(id) FROM reply) AND expires_at_s <= ? RETURNING attempt, call_id, bytes';
+  const row = store.db.get<{ attempt: number; call_id: string; bytes: number }>(sql, nowS);
+  if (!row) return false;
+  store.addKeptBytes(-row.bytes);
+  const callSql = 'SELECT request_digest FROM call WHERE attempt = ? AND call_id = ?';
+  const call = store.db.get<Pick<CallRow, 'request_digest'>>(callSql, row.attempt, row.call_id);
+  store.handovers.end(row.attempt, call?.request_digest ?? null, row.call_id);
+  return true;
 }
 
 function keptReply(store: Store, attempt: Attempt, callId: string, nowS: number): string | null {
@@ -62,50 +65,45 @@ export function findResend(
   resend: { readonly requestDigest: string; readonly idempotencyKey: string | null },
   nowS: number,
 ): Resend {
+  const { requestDigest, idempotencyKey } = resend;
   const answerable = (call: CallRow) =>
     call.failed === 0 &&
     (call.state === PENDING || (call.state === COMMITTED && keptReply(store, attempt, call.call_id, nowS) !== null));
-  if (resend.idempotencyKey !== null) {
-    const call = findByKey(store, attempt, resend.idempotencyKey);
-    if (call && call.request_digest !== resend.requestDigest) return { kind: 'reused_key' };
+  if (idempotencyKey !== null) {
+    const call = findByKey(store, attempt, idempotencyKey);
+    if (call && call.request_digest !== requestDigest) return { kind: 'reused_key' };
     if (call && answerable(call)) return { kind: 'joins', callId: call.call_id };
   }
-  for (const call of findUnhanded(store, attempt, resend.requestDigest)) {
-    const waiters = waitersOf(store, attempt, call.call_id);
-    if (answerable(call) && (waiters.length === 0 || waiters.includes(waiter)))
-      return { kind: 'joins', callId: call.call_id };
+  for (const callId of store.handovers.claimable(attempt.id, requestDigest, waiter)) {
+    const call = findCall(store, attempt, callId);
+    if (call && answerable(call)) return { kind: 'joins', callId };
   }
   return { kind: 'none' };
 }
 
-function waitersOf(store: Store, attempt: Attempt, callId: string): string[] {
-  const sql = 'SELECT waiter FROM waiter WHERE attempt = ? AND call_id = ?';
-  return store.db.all<{ waiter: string }>(sql, attempt.id, callId).map((row) => row.waiter);
-}
-
-export function addWaiter(store: Store, attempt: Attempt, callId: string, waiter: string): void {
-  store.db.change('INSERT OR IGNORE INTO waiter VALUES (?, ?, ?)', attempt.id, callId, waiter);
-}
-
 export function clientGone(store: Store, name: string, callId: string, waiter: string | null): void {
   const attempt = store.attempts.find(name);
-  if (!attempt) return;
-  store.db.change(
-    'DELETE FROM waiter WHERE attempt = ?1 AND call_id = ?2 AND waiter = coalesce(?3, waiter)',
-    attempt.id,
-    callId,
-    waiter,
-  );
+  const call = attempt && findCall(store, attempt, callId);
+  if (attempt && call) store.handovers.leave(attempt.id, call.request_digest, callId, waiter);
 }
 
 export function delivered(store: Store, name: string, callId: string): void {
   const attempt = store.attempts.find(name);
   const call = attempt && findCall(store, attempt, callId);
   if (!attempt || !call) return;
-  if (call.handed === 0)
-    store.db.change('UPDATE call SET handed = 1 WHERE attempt = ? AND call_id = ?', attempt.id, callId);
-  store.db.change('DELETE FROM waiter WHERE attempt = ? AND call_id = ?', attempt.id, callId);
+  store.handovers.end(attempt.id, call.request_digest, callId);
   if (call.idempotency_key === null) dropReply(store, attempt, callId);
+  else setHanded(store, attempt, call);
+}
+
+/** Enters what an earlier process has kept for its clients and could not hand over. */
+export function restoreHandovers(store: Store): void {
+  const rows = store.db.all<{ attempt: number; request_digest: string; call_id: string }>(
+    `SELECT call.attempt, request_digest, call_id FROM reply JOIN call USING (attempt, call_id)
+     WHERE handed = 0 AND failed = 0 AND request_digest IS NOT NULL ORDER BY call.attempt, seq`,
+  );
+  for (const row of rows) store.handovers.add(row.attempt, row.request_digest, row.call_id, null);
+  store.handovers.keep();
 }
 
 export function replyOf(store: Store, name: string, callId: string, nowS: number): ReplyState {

@@ -51,7 +51,6 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX call_pending ON call (attempt, seq) WHERE state = 0;
   CREATE INDEX call_refused ON call (attempt, seq) WHERE state = 2;
-  CREATE INDEX call_unhanded ON call (attempt, request_digest, seq) WHERE handed = 0 AND request_digest IS NOT NULL;
   CREATE INDEX call_key ON call (attempt, idempotency_key, seq) WHERE idempotency_key IS NOT NULL;
 
   CREATE TABLE failure (
@@ -106,16 +105,6 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   `,
 ];
-
-/** Who waits for which reply: true only while this process lives, so it is not stored, but rolled back with everything else. */
-export const TEMPORARY_TABLES = `
-  CREATE TEMP TABLE waiter (
-    attempt INTEGER NOT NULL,
-    call_id TEXT NOT NULL,
-    waiter TEXT NOT NULL,
-    PRIMARY KEY (attempt, call_id, waiter)
-  ) STRICT, WITHOUT ROWID;
-`;
 
 /** Brings the file to this version's schema. Throws an Error for a file of a later version. */
 export function migrate(db: DatabaseSync): void {

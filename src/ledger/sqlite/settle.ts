@@ -1,6 +1,6 @@
 import type { CommitOutcome, CommitRequest } from '../ledger.ts';
 import { type Attempt, CLOSED, OPEN, RETIRED } from './attempts.ts';
-import { type CallRow, COMMITTED, failCall, findCall, PENDING, REFUSED } from './calls.ts';
+import { type CallRow, COMMITTED, findCall, REFUSED, setCommitted, setFailed, setRefused } from './calls.ts';
 import { insertRecord, readRecord, recordKey } from './records.ts';
 import { keepReply } from './replies.ts';
 import type { Store } from './store.ts';
@@ -27,51 +27,29 @@ export function commit(store: Store, request: CommitRequest, nowS: number): Comm
   if (request.whyRootJson !== null) {
     store.db.change('INSERT INTO root VALUES (?, ?, ?)', recordKey(attempt, number), call.call_id, request.whyRootJson);
   }
-  store.db.change(
-    'UPDATE call SET state = 1, record = ? WHERE attempt = ? AND call_id = ?',
-    number,
-    attempt.id,
-    call.call_id,
-  );
-  leavePending(store, attempt, call);
+  setCommitted(store, attempt, call, number);
   attempt.last_activity_s = Math.max(attempt.last_activity_s, nowS);
-  if (request.replyJson !== null) keepReply(store, attempt, call.call_id, request.replyJson, nowS);
+  keepReply(store, attempt, call, request.replyJson, nowS);
   return 'committed';
 }
 
 export function settleRefused(store: Store, name: string, callId: string, code: string): boolean {
   const { attempt, call } = find(store, name, callId);
   if (!attempt || !call || call.state === COMMITTED) return false;
-  if (call.state === REFUSED) return true;
-  store.db.change(
-    'UPDATE call SET state = 2, failed = 0, refused_code = ? WHERE attempt = ? AND call_id = ?',
-    code,
-    attempt.id,
-    callId,
-  );
-  attempt.failures -= store.db.change('DELETE FROM failure WHERE attempt = ? AND call_id = ?', attempt.id, callId);
-  attempt.refused += 1;
-  leavePending(store, attempt, call);
+  if (call.state !== REFUSED) setRefused(store, attempt, call, code);
   return true;
 }
 
 export function addFailure(store: Store, name: string, callId: string, reason: string): boolean {
   const { attempt, call } = find(store, name, callId);
   if (!attempt || !call || call.state === REFUSED) return false;
-  failCall(store, attempt, call, reason);
+  setFailed(store, attempt, call, reason);
   return true;
 }
 
 function find(store: Store, name: string, callId: string): { attempt: Attempt | undefined; call: CallRow | undefined } {
   const attempt = store.attempts.find(name);
   return { attempt, call: attempt && findCall(store, attempt, callId) };
-}
-
-function leavePending(store: Store, attempt: Attempt, call: CallRow): void {
-  if (call.state !== PENDING) return;
-  attempt.pending -= 1;
-  if (call.failed === 0) attempt.unsettled -= 1;
-  store.attempts.changed(attempt);
 }
 
 export function close(store: Store, name: string, nowS: number): 'closed' | 'retired' {

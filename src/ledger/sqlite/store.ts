@@ -1,16 +1,27 @@
+import type { Chunk } from '../ancestry.ts';
 import { admit } from './admit.ts';
 import { Attempts } from './attempts.ts';
+import type { CallRow } from './calls.ts';
 import { Database } from './database.ts';
+import { Handovers } from './handovers.ts';
 import * as read from './read.ts';
+import type { RecordRow } from './records.ts';
 import { clearDoomed, deleteAttempts, retire, sweep } from './removal.ts';
-import { clientGone, delivered, replyOf } from './replies.ts';
+import { clientGone, delivered, replyOf, restoreHandovers } from './replies.ts';
+import { RowCache } from './row-cache.ts';
 import { propose } from './search.ts';
 import { addFailure, close, commit, settleRefused } from './settle.ts';
+
+const ROWS_CACHED = 2000;
 
 /** What the operations work on. */
 export class Store {
   readonly db: Database;
   readonly attempts: Attempts;
+  readonly calls = new RowCache<string, CallRow>(ROWS_CACHED);
+  readonly records = new RowCache<number, RecordRow>(ROWS_CACHED);
+  readonly chunks = new RowCache<string, Chunk>(ROWS_CACHED);
+  readonly handovers = new Handovers();
   readonly replies: { readonly keepBytes: number; readonly keepS: number };
   /** Whether the intents of earlier runs have been settled. */
   orphansSettled = false;
@@ -22,6 +33,7 @@ export class Store {
     this.db = new Database(path);
     this.attempts = new Attempts(this.db);
     this.replies = replies;
+    restoreHandovers(this);
   }
 
   keptBytes(): number {
@@ -33,9 +45,13 @@ export class Store {
     this.#keptBytes = this.keptBytes() + bytes;
   }
 
-  /** What memory holds of the file, to be read again after a rollback. */
+  /** Forgets what memory holds of the file, after a rollback. */
   forget(): void {
     this.attempts.forget();
+    this.calls.clear();
+    this.records.clear();
+    this.chunks.clear();
+    this.handovers.rollBack();
     this.#keptBytes = null;
     this.orphansSettled = false;
   }

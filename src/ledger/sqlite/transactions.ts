@@ -1,4 +1,4 @@
-import { explain, sqliteCode } from './database.ts';
+import { whyUnavailable } from './database.ts';
 import { type Durability, OPERATIONS, type OperationName, runOperation, type Store } from './store.ts';
 
 export interface Job {
@@ -29,21 +29,22 @@ function inTransaction(store: Store, jobs: readonly Job[]): Answer[] {
   const durability = strongest(jobs);
   const run = () => jobs.map((job) => ({ id: job.id, value: runOperation(store, job.name, job.args) }));
   if (durability === 'read') return run();
-  const { db } = store.db;
-  if (durability === 'lazy') db.exec('PRAGMA synchronous = NORMAL');
+  const { db } = store;
+  if (durability === 'lazy') db.change('PRAGMA synchronous = NORMAL');
   try {
-    db.exec('BEGIN IMMEDIATE');
+    db.change('BEGIN IMMEDIATE');
     const answers = run();
     store.attempts.flush();
-    db.exec('COMMIT');
+    db.change('COMMIT');
+    store.handovers.keep();
     return answers;
   } catch (error) {
     // SQLite has rolled back by itself after the graver errors.
-    if (db.isTransaction) db.exec('ROLLBACK');
+    if (db.isTransaction) db.change('ROLLBACK');
     store.forget();
     throw error;
   } finally {
-    if (durability === 'lazy') db.exec('PRAGMA synchronous = FULL');
+    if (durability === 'lazy') db.change('PRAGMA synchronous = FULL');
   }
 }
 
@@ -54,9 +55,9 @@ function strongest(jobs: readonly Job[]): Durability {
 }
 
 function failure(job: Job, error: unknown): Answer {
-  const unavailable = sqliteCode(error) !== null;
-  const message = unavailable
-    ? `the ledger file cannot be used: ${explain(error)}`
+  const reason = whyUnavailable(error);
+  const message = reason
+    ? `the ledger file cannot be used: ${reason}`
     : `ledger.${job.name}: ${(error as Error).stack}`;
-  return { id: job.id, unavailable, message };
+  return { id: job.id, unavailable: reason !== null, message };
 }
