@@ -27,8 +27,9 @@ function drawTokens(row: Row): string[] {
     `${label}  ${texts.map((text, at) => text.padStart(cells[at] as number)).join(' ')}`;
   return [
     line('tokens', row.tokenIds.map(String)),
+    line('mask  ', row.lossMask.map(String)),
     line(
-      'mask  ',
+      '      ',
       row.tokenIds.map((_, at) => markAt(row, at)),
     ),
   ];

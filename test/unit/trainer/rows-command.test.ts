@@ -79,10 +79,12 @@ rows: 2, reward 1
   · context   ▒ generated, its loss is in an earlier row or filtered   █ generated, with loss
   group_g0_s0  c1 c2  6 tokens, 2 with loss, weights 7
     tokens  10 11 1001 20 21 1002
-    mask     ·  ·    █  ·  ·    █
+    mask     0  0    1  0  0    1
+             ·  ·    █  ·  ·    █
   group_g0_s1  c3 c5  6 tokens, 2 with loss, weights 7
     tokens  30 31 1003 40 41 1005
-    mask     ·  ·    █  ·  ·    █
+    mask     0  0    1  0  0    1
+             ·  ·    █  ·  ·    █
 
 group group: 2 of 2 rollouts valid, baseline mean
   slot 0  group_g0       reward 1  baseline 0.5  advantage +0.5  group_g0_s0 group_g0_s1
