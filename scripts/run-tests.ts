@@ -72,7 +72,11 @@ const files = globSync(positionals.length > 0 ? positionals : ALL_TESTS, { cwd: 
 let ok = true;
 if (everything) {
   // Before the tests, so that those which measure or time out do not share the machine with them.
-  const checks = [check('types', 'tsc', []), check('lint', 'biome', ['check', '--error-on-warnings', '.'])];
+  const checks = [
+    check('types', 'tsc', []),
+    check('types of the inspector page', 'tsc', ['-p', 'tsconfig.page.json']),
+    check('lint', 'biome', ['check', '--error-on-warnings', '.']),
+  ];
   ok = (await Promise.all(checks)).every(Boolean);
 }
 if (files.length === 0) {
