@@ -59,9 +59,11 @@ function headOf(
   snapshot: AttemptSnapshot,
   defects: readonly Failure[],
 ): Parameters<CaptureStrategy['manifestAfter']>[0] {
+  const refused = new Set(snapshot.refused.map(({ callId }) => callId));
   return {
     closed: snapshot.state === 'closed',
-    attemptedCallIds: snapshot.attemptedCallIds,
+    // Refused calls stand in none of the manifest's lists (section 7): nothing can have been staged for them.
+    attemptedCallIds: snapshot.attemptedCallIds.filter((callId) => !refused.has(callId)),
     pendingCallIds: snapshot.pendingCallIds,
     failures: [...snapshot.failures, ...defects],
   };
