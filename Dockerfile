@@ -16,6 +16,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY bin ./bin
 COPY config ./config
+COPY examples ./examples
 COPY routes ./routes
 COPY src ./src
 COPY scripts/healthcheck.mjs ./scripts/healthcheck.mjs

@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 
-const SHIPPED_FOLDERS = ['src', 'routes', 'config'];
+const SHIPPED_FOLDERS = ['src', 'routes', 'config', 'examples'];
 
 /** Relative module paths in string literals: imports, `import()`, and `new URL('./thread.ts', import.meta.url)`. */
 const RELATIVE_TS_PATH = /(['"`])(\.{1,2}\/[^'"`\n]+)\.ts\1/g;

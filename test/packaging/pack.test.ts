@@ -9,7 +9,17 @@ import { freePort } from '../support/ports.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
-const PACKED_SOURCES = ['bin', 'config', 'routes', 'scripts', 'src', 'package.json', 'package-lock.json', 'LICENSE'];
+const PACKED_SOURCES = [
+  'bin',
+  'config',
+  'examples',
+  'routes',
+  'scripts',
+  'src',
+  'package.json',
+  'package-lock.json',
+  'LICENSE',
+];
 
 let work: string;
 let tarball: string;
@@ -74,6 +84,12 @@ test('npx runs the installed command and its subcommands', async () => {
   }
   const doctor = await run('npx', ['--no-install', 'gym-model-proxy', 'doctor', '--help'], { cwd: consumer });
   assert.match(doctor.stdout, /^Usage: gym-model-proxy doctor /);
+  const demo = await run('npx', ['--no-install', 'gym-model-proxy', 'demo'], { cwd: consumer });
+  assert.match(demo.stdout, /5 records, 0 pending, 0 failures/);
+  assert.match(
+    demo.stdout,
+    /slot 0 {2}group_g0 {7}reward 1 {2}baseline 0\.5 {2}advantage \+0\.5 {2}group_g0_s0 group_g0_s1/,
+  );
 });
 
 test('every Node on the PATH runs the installed command and that of the checkout, also an older one', async () => {
