@@ -37,13 +37,18 @@ interface RenderEvidence {
  * Null members below the top level do not count, null elements of lists do. Other members are ignored.
  */
 export function renderDigest(fields: ReadonlyMap<string, JsonFragment>): RenderDigest {
-  return renderEvidence(fields).outcome;
+  const evidence = renderEvidence(fields);
+  lastEvidence.set(fields, evidence);
+  return evidence.outcome;
 }
 
 /** A short digest of each render key that is present, to name the keys that differ (`why_root`). */
 export function renderKeyDigests(fields: ReadonlyMap<string, JsonFragment>): Readonly<Record<string, string>> {
-  return renderEvidence(fields).keyDigests;
+  return (lastEvidence.get(fields) ?? renderEvidence(fields)).keyDigests;
 }
+
+/** What {@link renderDigest} found of these fields, so that naming their keys costs nothing more. */
+const lastEvidence = new WeakMap<ReadonlyMap<string, JsonFragment>, RenderEvidence>();
 
 /**
  * Results by digest of the raw bytes: an agent sends the same tools with every call, and to hash their bytes costs a twentieth of reading them.

@@ -43,6 +43,9 @@ test('orjson stops at 254 levels, Python does not', () => {
   assert.equal(canonicalFingerprint(nested(254))?.length, 508);
   assert.equal(canonicalFingerprint(nested(255)), null);
   assert.equal(canonicalReplay(nested(300))?.length, 600);
+  const objects = (levels: number) => json(`${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`);
+  assert.equal(canonicalFingerprint(objects(254))?.length, 253 * 6 + 2);
+  assert.equal(canonicalFingerprint(objects(255)), null);
 });
 
 test('floats as Python prints them', () => {
@@ -85,6 +88,12 @@ test('arguments that are equal by JSON value', () => {
     ['beyond the doubles', '{"b":1,"a":1e400}', '{"a":1e400,"b":1.0}'],
   ];
   for (const [why, a, b] of equal) assert.equal(canonicalArguments(a), canonicalArguments(b), why);
+});
+
+test('arguments are compared by value down to 512 levels, deeper ones as text', () => {
+  const nested = (levels: number, space: string) => `${'['.repeat(levels)}${space}${']'.repeat(levels)}`;
+  assert.equal(canonicalArguments(nested(512, ' ')), canonicalArguments(nested(512, '')));
+  assert.notEqual(canonicalArguments(nested(513, ' ')), canonicalArguments(nested(513, '')));
 });
 
 test('arguments that differ', () => {

@@ -174,6 +174,21 @@ test('what an assistant authored, field by field', () => {
     assert.equal(assistantFingerprint(items(...texts)), assistantDigest(fields), why);
 });
 
+test('escapes of every length of UTF-8', () => {
+  for (const code of [0, 0x41, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x1f9ff, 0x10ffff]) {
+    const text = String.fromCodePoint(code);
+    const escapes = text.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    const lower = items(`{"role":"assistant","content":"${escapes.join('')}"}`);
+    const upper = items(`{"role":"assistant","content":"${escapes.join('').toUpperCase().replaceAll('\\U', '\\u')}"}`);
+    const expected = assistantDigest([
+      [0, 'text'],
+      [1, text],
+    ]);
+    assert.equal(assistantFingerprint(lower), expected);
+    assert.equal(assistantFingerprint(upper), expected);
+  }
+});
+
 test('arguments', () => {
   const cases: [string, string][] = [
     ['null', ''],
@@ -210,6 +225,7 @@ test('odd values where text is expected print as Python prints them', () => {
     ['-0', '0'],
     ['1e16', '1e+16'],
     ['NaN', 'nan'],
+    ['["\\udb40\\udc01"]', "['\\U000e0001']"],
     ['[1,"x",null,{"k":-0.0}]', "[1, 'x', None, {'k': -0.0}]"],
     ['{"a":"it\'s","b":"\\"\'","a":2}', `{'a': 2, 'b': '"\\''}`],
     [

@@ -153,6 +153,8 @@ test('nesting is bounded, in skipped values too', () => {
     tooDeep: true,
   });
   assert.equal(problem('{"a":'.repeat(100_000)).tooDeep, true);
+  assert.equal(parsed('{"a":[{"b":{}}]}', { maxDepth: 4 }).kind, 'object');
+  assert.equal(problem('{"a":[{"b":{}}]}', { maxDepth: 3 }).tooDeep, true);
   assert.equal(parsed(nested(3), { maxDepth: 3 }).kind, 'array');
   assert.equal(problem(nested(4), { maxDepth: 3 }).tooDeep, true);
   const skip = new Set(['s']);
