@@ -78,7 +78,8 @@ export class DirectCapture {
     const lists = {
       token_ids_delta: delta,
       token_mask_delta: [...zeros, ...generatedTokens.map(() => 1)],
-      generation_log_probs_delta: [...zeros, ...logprobs],
+      // JSON of JavaScript has no -0, and the digest tells it from 0.
+      generation_log_probs_delta: [...zeros, ...logprobs.map((value) => value + 0)],
     };
     const digest = stagedCallDigest({
       schemaVersion: 3,
