@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..', '..');
 const PURE_FOLDERS = ['src/protocol/', 'src/lineage/'];
 const PURE_PACKAGES = ['zod', 'node:crypto', 'node:buffer'];
 /** What a package ships. */
-const SHIPPED = ['src/**/*.ts', 'routes/**/*.ts', 'config/**/*.ts'];
+const SHIPPED = ['src/**/*.ts', 'routes/**/*.ts', 'config/**/*.ts', 'examples/**/*.ts'];
 
 /** An import as the rules see it: a path from the root for a file of ours, else the specifier. */
 type Import = { from: string; to: string };
@@ -43,7 +43,7 @@ function breaches(imports: Import[], dependencies: string[]): string[] {
       return [`${line}: in src only src/app.ts imports routes`];
     }
     if (/^(test|bench|scripts)\//.test(to)) return [`${line}: it is not part of the package`];
-    const isOurs = isInside(to, ['src/', 'routes/', 'config/', 'package.json']);
+    const isOurs = isInside(to, ['src/', 'routes/', 'config/', 'examples/', 'package.json']);
     if (!isOurs && !isBuiltin(to) && !dependencies.some((name) => to === name || to.startsWith(`${name}/`))) {
       return [`${line}: it is not among the dependencies of package.json`];
     }
