@@ -43,6 +43,9 @@ function buildServer(ctx: Context): FastifyInstance {
     },
   });
   takeBodiesAsBytes(app, ctx.config.limits.body_bytes);
+  app.addHook('onSend', async (_request, reply) => {
+    if (ctx.lifecycle.draining) reply.header('connection', 'close');
+  });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, toServiceError(ctx, error)));
   app.setNotFoundHandler((request, reply) => sendError(request, reply, notFound(request)));
   return app;

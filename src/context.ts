@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import { type Config, ownerKeyOf } from '../config/schema.ts';
+import { OwedRows } from './call/owed-rows.ts';
 import type { RunningCalls } from './call/running-calls.ts';
 import { buildRunningCalls } from './call/running-calls.ts';
 import { schema2 } from './call/strategy/schema2.ts';
@@ -22,6 +23,8 @@ export interface Context {
   readonly workers: WorkerPool;
   readonly strategy: CaptureStrategy;
   readonly running: RunningCalls;
+  /** What the ledger could not be told while it was away. */
+  readonly owed: OwedRows;
   /** Set once the process was told to stop: new calls are refused, calls in flight are finished. */
   readonly lifecycle: { draining: boolean };
   /** Name of this process in intents and leases; new at every start. */
@@ -58,6 +61,7 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
         waitReplicas: config.ledger.wait_replicas,
         waitMs: config.ledger.wait_ms,
       },
+      onEvent: (event) => events.ledgerEvent(event),
     });
   const metrics = buildMetrics(() => ledger.gauges(), nowS);
   const events = buildEvents(log, metrics);
@@ -77,6 +81,7 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
     }),
     strategy: buildStrategy(config),
     running: buildRunningCalls(metrics),
+    owed: new OwedRows(ledger, events),
     lifecycle: { draining: false },
     replica,
     nowS,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { AdmitOutcome } from './ledger/ledger.ts';
+import type { LedgerEvent } from './ledger/options.ts';
 import type { Metrics } from './metrics.ts';
 import type { Dialect } from './protocol/conversation.ts';
 import type { FailureReason } from './protocol/wire/ledger.ts';
@@ -67,8 +68,14 @@ export function buildEvents(log: Logger, metrics: Metrics) {
       metrics.failures.inc({ reason });
       log.warn({ ...ids, reason, detail }, 'call failed');
     },
-    failureRowLost(ids: CallIds, reason: FailureReason, error: unknown): void {
-      log.error({ ...ids, reason, err: error }, 'failure row could not be written; the call is pending all the same');
+    failureRowLate(ids: CallIds, reason: FailureReason, error: unknown): void {
+      log.error({ ...ids, reason, err: error }, 'failure row could not be written; it will be once the ledger is back');
+    },
+    refusalLate(ids: CallIds, code: string, error: unknown): void {
+      log.error({ ...ids, code, err: error }, 'refusal could not be written; it will be once the ledger is back');
+    },
+    defect(ids: CallIds, error: unknown): void {
+      log.error({ ...ids, err: error }, 'unexpected error in a call');
     },
     clientGone(ids: CallIds): void {
       metrics.clientsGone.inc();
@@ -111,6 +118,37 @@ export function buildEvents(log: Logger, metrics: Metrics) {
     },
     sweepFailed(error: unknown): void {
       log.error({ err: error }, 'lease renewal or sweep failed');
+    },
+    owedRowsWritten(written: number, left: number): void {
+      log.warn({ written, left }, 'the ledger is back: rows of calls that ended without it were written');
+    },
+    /** What the ledger tells beside its answers. */
+    ledgerEvent(event: LedgerEvent): void {
+      switch (event.kind) {
+        case 'connected':
+          log.info(event.detail);
+          break;
+        case 'disconnected':
+          log.warn({ detail: event.detail }, 'the connection to the ledger is lost');
+          break;
+        case 'abandoned':
+          log.warn(
+            { attempts: event.attempts.slice(0, 20), count: event.attempts.length },
+            'abandoned attempts deleted',
+          );
+          break;
+        case 'admission_voided':
+          log.warn(
+            { attempt: event.attempt, callId: event.callId },
+            'an admission whose answer was lost is settled as refused: its call never ran',
+          );
+          break;
+        case 'background_failure':
+          log.warn({ detail: event.detail }, 'work of the ledger in the background failed; it is tried again');
+          break;
+        default:
+          event satisfies never;
+      }
     },
     ledgerUnavailable(operation: string, error: unknown): void {
       log.error({ operation, err: error }, 'ledger is not available');

@@ -1,11 +1,31 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { LedgerGauges } from './ledger/ledger.ts';
+import { type LedgerGauges, LedgerUnavailable } from './ledger/ledger.ts';
 
 /** Every metric of the service. Labels are low-cardinality: never an attempt, a call or a model. */
 export type Metrics = ReturnType<typeof buildMetrics>;
 
 const PHASE_BUCKETS_S = [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
 const CALL_BUCKETS_S = [0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
+
+/** Less than a scrape waits. */
+const GAUGES_WITHIN_MS = 1_000;
+
+/** Null where the ledger is away or takes longer. */
+async function inTime(gauges: Promise<LedgerGauges>, withinMs: number): Promise<LedgerGauges | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, withinMs, null);
+  });
+  const known = gauges.catch((error: unknown) => {
+    if (error instanceof LedgerUnavailable) return null;
+    throw error;
+  });
+  try {
+    return await Promise.race([known, timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 export function buildMetrics(readGauges: () => Promise<LedgerGauges>, nowS: () => number) {
   const registry = new Registry();
@@ -29,9 +49,10 @@ export function buildMetrics(readGauges: () => Promise<LedgerGauges>, nowS: () =
     name: 'gym_proxy_oldest_pending_call_age_seconds',
     help: 'Age of the oldest pending call that has no failure row; 0 where there is none',
     registers,
-    /** One look at the ledger serves all four gauges of a scrape. */
+    /** One look at the ledger serves all four gauges of a scrape. While it is away they keep their values: the other metrics matter most then. */
     async collect() {
-      const gauges = await readGauges();
+      const gauges = await inTime(readGauges(), GAUGES_WITHIN_MS);
+      if (gauges === null) return;
       openAttempts.set(gauges.openAttempts);
       pendingCalls.set(gauges.pendingCalls);
       keptReplyBytes.set(gauges.keptReplyBytes);

@@ -9,7 +9,10 @@ export interface RunningServer {
   /** Base URL of the agents' port, without a path. */
   readonly url: string;
   readonly controlUrl: string;
-  /** Stops taking requests, gives calls in flight `deadlines.drain_s` to finish, releases the ledger. */
+  /**
+   * Gives calls in flight `deadlines.drain_s` to finish, then stops listening and releases the ledger. Until then new calls are answered 503 `shutting_down`,
+   * the trainer is served, and every reply closes its connection.
+   */
   stop(): Promise<void>;
 }
 
@@ -40,14 +43,16 @@ export async function startServer(config: Config, overrides: ContextOverrides = 
     stop() {
       stopped ??= (async () => {
         ctx.lifecycle.draining = true;
-        const closing = Promise.all([apps.agents.close(), apps.control?.close()]);
+        for (const app of [apps.agents, apps.control]) app?.server.closeIdleConnections();
         const drained = await ctx.running.idle(config.deadlines.drain_s * 1000);
+        const closing = Promise.all([apps.agents.close(), apps.control?.close()]);
         if (!drained) ctx.log.warn({ calls: ctx.running.size() }, 'calls were still running; they stay pending');
         apps.agents.server.closeAllConnections();
         apps.control?.server.closeAllConnections();
         await closing;
         stopping.abort();
         await Promise.all(background);
+        await ctx.owed.settle();
         await ctx.ledger.stop();
         await ctx.workers.close();
       })();
@@ -60,6 +65,7 @@ async function sweep(ctx: Context): Promise<void> {
   try {
     const { deadReplicas, settledCalls } = await ctx.ledger.sweep();
     if (deadReplicas.length > 0 || settledCalls > 0) ctx.events.swept(deadReplicas, settledCalls);
+    await ctx.owed.settle();
   } catch (error) {
     ctx.events.sweepFailed(error);
   }

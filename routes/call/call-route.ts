@@ -11,7 +11,7 @@ import { attemptOf } from './attempt-of.ts';
 export function callRoute(app: FastifyInstance, ctx: Context, dialect: Dialect, url: string): void {
   app.post(url, async (request, reply) => {
     reply.hijack();
-    const channel = new AgentChannel(dialect, reply.raw);
+    const channel = new AgentChannel(dialect, reply.raw, () => ctx.lifecycle.draining);
     const incoming = { dialect, attempt: attemptOf(request), headers: request.headers, body: bodyOf(request) };
     try {
       await handleCall(ctx, incoming, channel);

@@ -1,20 +1,25 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../src/context.ts';
 
-/** `/health/live`: the process answers. `/health/ready`: the ledger can be asked and a worker can be reached. */
+/** Any attempt will do: to ask for it shows that the ledger answers, and costs one look-up. */
+const PROBED_ATTEMPT = 'readiness';
+
+/** `/health/live`: the process answers. `/health/ready`: the ledger can be asked, a worker can be reached, and the process was not told to stop. */
 export function healthRoutes(app: FastifyInstance, ctx: Context): void {
   app.get('/health/live', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
-    const [checks, worker] = await Promise.all([
-      ctx.ledger.check().catch((error: Error) => [{ name: 'ledger', ok: false, detail: error.message }]),
+    if (ctx.lifecycle.draining) return reply.code(503).send({ status: 'stopping' });
+    const [ledger, worker] = await Promise.all([
+      ctx.ledger.unsettled(PROBED_ATTEMPT).then(
+        () => 'ok',
+        (error: Error) => error.message,
+      ),
       ctx.workers.anyReachable(),
     ]);
-    const reachable = checks.find((check) => check.name === 'reachable') ?? checks[0];
-    const ledger = reachable?.ok ?? false;
-    const ready = ledger && worker;
+    const ready = ledger === 'ok' && worker;
     return reply.code(ready ? 200 : 503).send({
       status: ready ? 'ok' : 'unavailable',
-      ledger: ledger ? 'ok' : (reachable?.detail ?? 'unknown'),
+      ledger,
       workers: worker ? 'ok' : 'no worker can be reached',
     });
   });

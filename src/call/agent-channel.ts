@@ -24,12 +24,15 @@ export class AgentChannel implements RelaySink {
   private streaming = false;
   private status = 0;
   private gone = false;
+  private readonly isDraining: () => boolean;
   /** Resolves true when the reply was handed over in full, false when the agent went away before. */
   readonly handedOver: Promise<boolean>;
 
-  constructor(dialect: Dialect, response: ServerResponse) {
+  /** `isDraining`: the process was told to stop, so replies close their connections. */
+  constructor(dialect: Dialect, response: ServerResponse, isDraining: () => boolean = () => false) {
     this.dialect = dialect;
     this.response = response;
+    this.isDraining = isDraining;
     // The response lets go of its socket when it finishes, before our listener runs.
     const socket = response.socket;
     this.handedOver = new Promise((resolve) => {
@@ -79,7 +82,7 @@ export class AgentChannel implements RelaySink {
       this.response.writeHead(200, {
         'content-type': 'application/json; charset=utf-8',
         'content-length': body.length,
-        ...this.callHeaders,
+        ...this.headers(),
       });
     }
     this.response.end(body);
@@ -95,7 +98,7 @@ export class AgentChannel implements RelaySink {
       return;
     }
     const reply = errorReply(this.dialect, error);
-    this.response.writeHead(reply.status, { ...reply.headers, ...this.callHeaders });
+    this.response.writeHead(reply.status, { ...reply.headers, ...this.headers() });
     this.response.end(reply.body);
   }
 
@@ -103,7 +106,7 @@ export class AgentChannel implements RelaySink {
     if (this.gone) return;
     this.streaming = true;
     this.status = 200;
-    this.response.writeHead(200, { ...SSE_HEADERS, 'content-type': contentType, ...this.callHeaders });
+    this.response.writeHead(200, { ...SSE_HEADERS, 'content-type': contentType, ...this.headers() });
     this.response.flushHeaders();
   }
 
@@ -129,6 +132,10 @@ export class AgentChannel implements RelaySink {
 
   private openStream(): void {
     this.streaming = true;
-    this.response.writeHead(200, { ...SSE_HEADERS, ...this.callHeaders });
+    this.response.writeHead(200, { ...SSE_HEADERS, ...this.headers() });
+  }
+
+  private headers(): Record<string, string> {
+    return this.isDraining() ? { ...this.callHeaders, connection: 'close' } : this.callHeaders;
   }
 }

@@ -23,7 +23,7 @@ export async function untilDone<T>(operation: () => Promise<T>, forMs: number): 
   }
 }
 
-/** Records the call, durable before this resolves (section 1, step 6). `unavailable`: the call stays pending. */
+/** Records the call, durable before this resolves (section 1, step 6). `unavailable`: the call stays pending, its failure row is owed. */
 export async function commitRecord(
   ctx: Context,
   request: CommitRequest,
@@ -36,6 +36,7 @@ export async function commitRecord(
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error;
     ctx.events.commitUnavailable(ids, error);
+    ctx.owed.add(ids, { kind: 'failure', reason: 'request_finished_without_staged_coordinates' });
     return 'unavailable';
   }
   switch (outcome) {
@@ -66,7 +67,8 @@ export async function recordFailure(ctx: Context, ids: CallIds, reason: FailureR
     );
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error;
-    ctx.events.failureRowLost(ids, reason, error);
+    ctx.events.failureRowLate(ids, reason, error);
+    ctx.owed.add(ids, { kind: 'failure', reason });
   }
 }
 
@@ -80,6 +82,7 @@ export async function recordRefused(ctx: Context, ids: CallIds, code: string): P
     );
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error;
-    ctx.events.commitUnavailable(ids, error);
+    ctx.events.refusalLate(ids, code, error);
+    ctx.owed.add(ids, { kind: 'refusal', code });
   }
 }

@@ -16,16 +16,16 @@ export function handOver(result: SettledCall, stream: boolean, channel: AgentCha
 
 /**
  * Tells the ledger, as soon as it is known, that the agent went away or has its whole reply: what a re-send may claim hangs on it. Watched from the admission on, since
- * agents go away while the worker is busy.
+ * agents go away while the worker is busy. `waiter`: the call id with which this agent's request was admitted, another one than the call's where it joined it.
  */
-export function watchHandOver(ctx: Context, ids: CallIds, channel: AgentChannel): void {
+export function watchHandOver(ctx: Context, ids: CallIds, channel: AgentChannel, waiter: string): void {
   ctx.running.add(
     channel.handedOver.then(async (arrived) => {
       try {
         if (arrived) await ctx.ledger.delivered(ids.attempt, ids.callId);
         else {
           ctx.events.clientGone(ids);
-          await ctx.ledger.clientGone(ids.attempt, ids.callId);
+          await ctx.ledger.clientGone(ids.attempt, ids.callId, waiter);
         }
       } catch (error) {
         ctx.events.bookkeepingFailed(ids, arrived ? 'delivered' : 'client gone', error);

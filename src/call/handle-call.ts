@@ -106,7 +106,7 @@ async function captureCall(
     keepaliveMs: ctx.config.sse.keepalive_s * 1000,
   });
   if ('kind' in admitted && admitted.kind === 'joined') {
-    const joined = await joinCall(ctx, { attempt, callId: admitted.callId }, request, channel);
+    const joined = await joinCall(ctx, { attempt, callId: admitted.callId }, request, channel, call.callId);
     if (joined !== 'gone') return joined;
     // Nothing is kept of the call that it repeats: it runs as a call of its own.
     admitted = await admitCall(ctx, call, prepared.evidence, null);
@@ -127,7 +127,7 @@ async function captureCall(
   }
   ctx.events.admitted(call, admitted);
   channel.name(call.callId);
-  watchHandOver(ctx, call, channel);
+  watchHandOver(ctx, call, channel, call.callId);
   let late = false;
   const settled = settleCall(ctx, {
     call,

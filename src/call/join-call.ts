@@ -14,16 +14,17 @@ const LOOK_AGAIN_MS = 250;
 
 /**
  * A re-send (design, "Never twice") gets the reply of the call that it repeats, in the form that it asks for itself: it waits for the running call, here or at another
- * replica, or gets the finished reply. `gone`: nothing is kept of that call.
+ * replica, or gets the finished reply. `gone`: nothing is kept of that call. `waiter`: the call id with which the re-send was admitted.
  */
 export async function joinCall(
   ctx: Context,
   ids: { readonly attempt: string; readonly callId: string },
   request: ConvertedRequest,
   channel: AgentChannel,
+  waiter: string,
 ): Promise<CallFailure | 'gone'> {
   channel.name(ids.callId);
-  watchHandOver(ctx, ids, channel);
+  watchHandOver(ctx, ids, channel, waiter);
   const local = ctx.running.find(ids.callId);
   ctx.events.joined(ids, local === undefined ? 'elsewhere' : 'running');
   const deadline = Date.now() + ctx.config.deadlines.call_s * 1000;

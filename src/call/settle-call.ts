@@ -46,10 +46,26 @@ export type SettledCall = CallResult & { readonly bytes?: Buffer };
 
 /**
  * Takes an admitted call through the rest of section 1: engine → coordinates → reply rendered → record durable. Whatever happens is settled in the ledger
- * exactly as the table of section 6 says before this resolves; it never rejects for what workers, ledgers or agents do.
+ * exactly as the table of section 6 says before this resolves; it never rejects for what workers, ledgers or agents do. After a defect of ours the call is pending
+ * with a failure row, so that no close waits for it.
  */
 export async function settleCall(ctx: Context, admitted: AdmittedCall): Promise<SettledCall> {
   const ids: CallIds = { attempt: admitted.call.attempt, callId: admitted.call.callId };
+  try {
+    return await takeThrough(ctx, admitted, ids);
+  } catch (error) {
+    ctx.events.defect(ids, error);
+    await recordFailure(
+      ctx,
+      ids,
+      'request_finished_without_staged_coordinates',
+      'the server failed in an unexpected way',
+    );
+    return { kind: 'failed', error: serviceError('internal_error', 'The server failed in an unexpected way.') };
+  }
+}
+
+async function takeThrough(ctx: Context, admitted: AdmittedCall, ids: CallIds): Promise<SettledCall> {
   const outcome = await callWorkerOnce(ctx, admitted.call.attempt, admitted.upstream);
   const fail = async (reason: FailureReason, detail: string, error?: ServiceError): Promise<SettledCall> => {
     await recordFailure(ctx, ids, reason, detail);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { ConfigError } from '../../config/load.ts';
+import { LedgerUnavailable } from '../ledger/ledger.ts';
 import { agentKeyCommand } from './agent-key.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
@@ -35,7 +36,9 @@ try {
 } catch (error) {
   // What a person can mend is said in words; a defect keeps its stack.
   console.error(
-    error instanceof ConfigError || error instanceof UsageError ? `gym-model-proxy: ${error.message}` : error,
+    error instanceof ConfigError || error instanceof UsageError || error instanceof LedgerUnavailable
+      ? `gym-model-proxy: ${error.message}`
+      : error,
   );
   process.exitCode = 1;
 }
