@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../src/context.ts';
 import { serviceError } from '../../src/errors.ts';
 import { sendError } from '../../src/http-errors.ts';
@@ -11,11 +11,15 @@ import { controlOnly, queryOf } from './control-request.ts';
 
 /** The inspector page at `/inspector`, and the pages by cursor that it draws. Only the latter hold anything: they need the control token. */
 export function inspectorRoutes(app: FastifyInstance, ctx: Context): void {
-  for (const [name, file] of readPageFiles()) {
-    app.get(name === 'index.html' ? '/inspector' : `/inspector/${name}`, (_request, reply) =>
-      reply.headers(PAGE_HEADERS).type(file.type).send(file.text),
-    );
-  }
+  const files = readPageFiles();
+  const sendFile = (request: FastifyRequest, reply: FastifyReply, name: string) => {
+    const file = files.get(name);
+    if (file === undefined)
+      return sendError(request, reply, serviceError('not_found', `The inspector has no file ${name.slice(0, 200)}.`));
+    return reply.headers(PAGE_HEADERS).type(file.type).send(file.text);
+  };
+  app.get('/inspector', (request, reply) => sendFile(request, reply, 'index.html'));
+  app.get('/inspector/:file', (request, reply) => sendFile(request, reply, (request.params as { file: string }).file));
 
   const onRequest = controlOnly(ctx);
   app.get('/attempts', { onRequest }, async (request, reply) => {
