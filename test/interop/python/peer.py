@@ -1,0 +1,69 @@
+"""The published package as a peer of the proxy under test: a worker, a trainer and an oracle behind one small HTTP server.
+
+    POST /v1/chat/completions, GET /v1/models   the inference worker (engine.py)
+    POST /peer/script    {"messages": [...]}    what the model says next
+    POST /peer/calls     {}                     what came from the proxy
+    POST /peer/audit     {...}                  the trainer's side (audit.py)
+    POST /peer/oracle    {"ask": name, ...}     the package's own functions (oracle.py)
+
+Prints `listening <port>` when it is ready and ends with its standard input.
+"""
+
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from audit import audit
+from engine import Engine, Refused
+from oracle import answer
+
+engine = Engine(kind=sys.argv[1] if len(sys.argv) > 1 else "vllm")
+
+
+def models(_):
+    return {"object": "list", "data": [{"id": "policy", "object": "model", "created": 0, "owned_by": "peer"}]}
+
+
+ROUTES = {
+    "/v1/models": models,
+    "/v1/chat/completions": engine.complete,
+    "/peer/script": engine.script,
+    "/peer/calls": lambda _: {"calls": engine.calls},
+    "/peer/audit": lambda body: audit(body, engine.sink),
+    "/peer/oracle": answer,
+}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.reply(None)
+
+    def do_POST(self):
+        self.reply(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+
+    def reply(self, body):
+        try:
+            status, value = 200, ROUTES[self.path](body)
+        except Refused as refusal:
+            status, value = 400, {"error": {"message": str(refusal), "type": "BadRequestError", "param": None, "code": 400}}
+        except Exception as error:
+            status, value = 500, {"error": {"message": f"{type(error).__name__}: {error}", "type": "peer", "code": 500}}
+        payload = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, *_):
+        pass
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server.daemon_threads = True
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(f"listening {server.server_address[1]}", flush=True)
+sys.stdin.read()

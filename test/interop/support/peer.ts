@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { CONTROL_TOKEN, type Stack, send } from '../../support/stack.ts';
+import { BYTECODE_FOLDER, PYTHON_FOLDER } from './python-environment.ts';
+
+/** What the engine of the peer says: a Chat message without its role. */
+export interface EngineMessage {
+  readonly content?: string | null;
+  readonly reasoning_content?: string;
+  readonly reasoning?: string;
+  readonly refusal?: string;
+  readonly tool_calls?: readonly object[];
+}
+
+export interface PeerRecord {
+  readonly model_call_id: string;
+  readonly parent_call_id: string | null;
+  readonly response_id: string;
+  readonly staging_key: string;
+  readonly mode: 'text' | 'token_in';
+  readonly output_fingerprint: string | null;
+}
+
+/** What the trainer's side of the package makes of an attempt (python/audit.py). */
+export interface Audit {
+  readonly records: readonly PeerRecord[];
+  readonly failures: readonly { readonly model_call_id: string; readonly reason: string }[];
+  /** Keys of everything that was staged for the attempt, recorded or not. */
+  readonly staged: readonly string[];
+  /** One verified row per call without a child. */
+  readonly rows: readonly {
+    readonly calls: readonly string[];
+    readonly token_ids: readonly number[];
+    readonly token_mask: readonly number[];
+  }[];
+  readonly selected: { readonly call: string | null; readonly reason: string };
+  readonly attributed: { readonly call: string | null; readonly method: string; readonly reason: string };
+  readonly output_fingerprint: string | null;
+}
+
+/** The published package in a process of its own: inference worker, trainer and oracle (python/peer.py). */
+export interface Peer {
+  readonly url: string;
+  /** What the engine says in its next calls; after that `answer <n>`. */
+  script(...messages: EngineMessage[]): Promise<void>;
+  /** The upstream requests so far: their admissions, as the package's model read them, and the names of their fields. */
+  calls(): Promise<{ admission: Record<string, unknown> | null; fields: string[] }[]>;
+  /** Reads an attempt of a proxy through the package's control client and rebuilds its rows. */
+  audit(stack: Stack, attempt: string, more?: { response?: unknown; declared?: string }): Promise<Audit>;
+  /** Asks one of the package's own functions (python/oracle.py). */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  ask(question: string, inputs: object): Promise<any>;
+  stop(): Promise<void>;
+}
+
+export async function startPeer(python: string, kind: 'vllm' | 'megatron' = 'vllm'): Promise<Peer> {
+  const { child, line } = await startPython(python, 'peer.py', [kind], /^listening \d+$/);
+  const url = `http://127.0.0.1:${line.split(' ')[1]}`;
+  const post = async (path: string, body: object) => {
+    const reply = await send('POST', `${url}/peer/${path}`, body);
+    assert.equal(reply.status, 200, reply.text);
+    return reply.json;
+  };
+  return {
+    url,
+    script: (...messages) => post('script', { messages }),
+    calls: async () => (await post('calls', {})).calls,
+    audit: (stack, attempt, more = {}) =>
+      post('audit', { url: stack.proxy.controlUrl, token: CONTROL_TOKEN, rollout_id: attempt, ...more }),
+    ask: (question, inputs) => post('oracle', { ask: question, ...inputs }),
+    stop: () => endPython(child),
+  };
+}
+
+/** Starts one of our Python programs; resolves with its first line that matches. It ends with its standard input. */
+export async function startPython(
+  python: string,
+  program: string,
+  args: readonly string[],
+  ready: RegExp,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ child: ChildProcess; line: string }> {
+  const child = spawn(python, [join(PYTHON_FOLDER, program), ...args], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, PYTHONPYCACHEPREFIX: BYTECODE_FOLDER, PYTHONDONTWRITEBYTECODE: '', ...env },
+  });
+  let complaints = '';
+  child.stderr.on('data', (chunk) => {
+    complaints += chunk;
+  });
+  const lines = createInterface({ input: child.stdout });
+  for await (const line of lines) {
+    if (!ready.test(line)) continue;
+    child.stdout.resume();
+    return { child, line };
+  }
+  throw new Error(`${program} ended before it was ready:\n${complaints}`);
+}
+
+/** Ends a program of {@link startPython} in order. */
+export async function endPython(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.stdin?.end();
+  await ended;
+}
