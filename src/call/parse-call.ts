@@ -54,16 +54,20 @@ export function parseBody(bytes: Buffer, maxDepth: number): JsonNode | ServiceEr
   return body;
 }
 
+/** Members that say how a reply is to be sent, or something about the client itself; a re-send may have others. */
+const NOT_THE_CALL: ReadonlySet<string> = new Set(['stream', 'stream_options', 'client_metadata', 'metadata']);
+
 /**
- * Identity of a captured request for the re-send rule (design, "Never twice"): dialect and body, but for `stream` and `stream_options`. Bytes count as they
- * came, since clients re-send byte for byte. 64 hex digits.
+ * Identity of a captured request for the re-send rule (design, "Never twice"): dialect and body, but for the members above, in whatever order the members stand. The
+ * bytes of a member count as they came, since clients repeat the conversation byte for byte; Codex writes its `client_metadata` in another order each time, and
+ * others count their tries there. 64 hex digits.
  */
 export function requestDigest(dialect: Dialect, body: JsonNode): string {
+  const members = body.keys.map((key, at) => ({ key, value: body.children[at] as JsonNode }));
   const hash = createHash('sha256').update(dialect);
-  body.keys.forEach((key, at) => {
-    if (key === 'stream' || key === 'stream_options') return;
-    hash.update(`\0${key}\0`).update((body.children[at] as JsonNode).raw());
-  });
+  for (const { key, value } of members.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))) {
+    if (!NOT_THE_CALL.has(key)) hash.update(`\0${key}\0`).update(value.raw());
+  }
   return hash.digest('hex');
 }
 

@@ -50,7 +50,7 @@ export function isContextRefusal(error: EngineError): boolean {
 
 /** The context refusal in words that agents look for; the engine's own words stay in. */
 export function contextRefusal(error: EngineError): ServiceError {
-  const maximum = number(/maximum context length (?:is|of)\s*([\d,]+)/i.exec(error.message)?.[1]);
+  const maximum = number(/maximum context length[^\d.]{0,60}([\d,]+)/i.exec(error.message)?.[1]);
   const tokens = number(
     (/([\d,]+) (?:tokens )?in (?:the|your) (?:messages|prompt|input)/i.exec(error.message) ??
       /(?:has|have|contains?|resulted in|with|prompt of|passed|length)\s+(?:at least )?([\d,]+)\s+(?:input |prompt )?tokens/i.exec(

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseBody, requestDigest } from '../../../src/call/parse-call.ts';
+import type { Dialect } from '../../../src/protocol/conversation.ts';
+
+function digest(text: string, dialect: Dialect = 'responses'): string {
+  const body = parseBody(Buffer.from(text), 64);
+  if ('status' in body) throw new Error(body.message);
+  return requestDigest(dialect, body);
+}
+
+const CALL = '{"model":"m","input":[{"role":"user","content":"hi"}],"temperature":1}';
+
+const SAME: readonly [what: string, text: string][] = [
+  [
+    'streamed',
+    '{"model":"m","input":[{"role":"user","content":"hi"}],"temperature":1,"stream":true,"stream_options":{}}',
+  ],
+  ['its members in another order', '{"temperature":1,"input":[{"role":"user","content":"hi"}],"model":"m"}'],
+  [
+    'with something about the client',
+    '{"model":"m","client_metadata":{"try":"2"},"input":[{"role":"user","content":"hi"}],"temperature":1,"metadata":{"a":"b"}}',
+  ],
+];
+for (const [what, text] of SAME) {
+  test(`the same call ${what} has the same digest`, () => assert.equal(digest(text), digest(CALL)));
+}
+
+const OTHER: readonly [what: string, text: string][] = [
+  ['one character of a text', CALL.replace('hi', 'ho')],
+  ['a setting', CALL.replace(':1}', ':0}')],
+  ['the spelling of a number', CALL.replace(':1}', ':1.0}')],
+  ['one member more', CALL.replace(':1}', ':1,"top_p":1}')],
+];
+for (const [what, text] of OTHER) {
+  test(`${what} makes another call`, () => assert.notEqual(digest(text), digest(CALL)));
+}
+
+test('another dialect makes another call', () => assert.notEqual(digest(CALL, 'chat'), digest(CALL)));
