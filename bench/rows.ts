@@ -142,7 +142,7 @@ function generator(seed: number): () => number {
   };
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (import.meta.main) {
   const at = process.argv.indexOf('--measure');
   if (at >= 0) {
     console.log(JSON.stringify(await measureHere(process.argv[at + 1] as string)));

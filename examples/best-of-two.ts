@@ -36,7 +36,7 @@ export async function runBestOfTwo({ baseURL, apiKey, model, task, score }: Best
   return { response: { id: kept.id, output: [...plan.output, ...kept.output] }, reward: score(kept.output_text) };
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (import.meta.main) {
   const side = readSide('best-of-two');
   const result = await runBestOfTwo({
     baseURL: side.baseURL,

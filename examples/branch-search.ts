@@ -57,7 +57,7 @@ export async function runBranchSearch(options: BranchSearchOptions): Promise<Sea
   };
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (import.meta.main) {
   const side = readSide('branch-search');
   const result = await runBranchSearch({
     baseURL: side.baseURL,

@@ -81,7 +81,7 @@ export async function playGroup(secret: number): Promise<PlayedGroup> {
   return { outcomes, group, rows: [...group.rows, ...paddingRows('guess', group.rows.length, 4)] };
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (import.meta.main) {
   const { outcomes, rows } = await playGroup(9);
   for (const outcome of outcomes) process.stdout.write(`${explainRollout(outcome).join('\n')}\n\n`);
   for (const row of rows) process.stdout.write(`${row.row_id} reward ${row.reward} advantage ${row.advantage}\n`);

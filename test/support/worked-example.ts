@@ -14,13 +14,17 @@ interface VectorRow {
 /** The worked example of protocol section 12, its staged calls straight from the vectors: five calls, the fourth rejected. */
 export interface WorkedExample {
   readonly world: World;
-  readonly result: { readonly response: { readonly id: string; readonly output: readonly unknown[] }; readonly reward: number };
+  readonly result: {
+    readonly response: { readonly id: string; readonly output: readonly unknown[] };
+    readonly reward: number;
+  };
   run(): Promise<RolloutOutcome>;
 }
 
 export function workedExample(): WorkedExample {
   const path = new URL('../vectors/vectors.json', import.meta.url);
-  const { rows } = (JSON.parse(readFileSync(path, 'utf8')) as { worked_example: { rows: readonly VectorRow[] } }).worked_example;
+  const { rows } = (JSON.parse(readFileSync(path, 'utf8')) as { worked_example: { rows: readonly VectorRow[] } })
+    .worked_example;
   const world = buildWorld(
     rows.map(({ model_call_id: id, parent_call_id: parent, token_ids_delta: delta }) => ({
       id,
