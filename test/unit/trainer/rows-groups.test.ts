@@ -150,6 +150,6 @@ describe('groups', () => {
       out,
       /filtered: its rows carry no loss\n {2}sequence_error: the pooled sequence error 115\.58\d* is above 2/,
     );
-    assert.match(out, /mask {5}· {2}· {4}▒/);
+    assert.match(out, /mask {5}0 {2}0 {4}0\n {13}· {2}· {4}▒/);
   });
 });
