@@ -1,23 +1,23 @@
 import { sameItem } from './compare-items.ts';
-import { type ItemSketch, parseSketch, type RecordSketch, type StoredSketch } from './sketch.ts';
+import { type ItemSketch, parseSketch, type StoredSketch } from './sketch.ts';
 
-/** A record's history, told apart from its parent's. */
+/** How far a request repeats a record. Most records are left before their own items, so that their sketches need not be read. */
 interface Entry {
-  readonly callId: string;
+  readonly record: StoredSketch;
   readonly parent: Entry | null;
-  readonly renderDigest: string;
-  readonly sketch: RecordSketch;
-  /** Items of the whole history, served turn included. */
-  readonly itemCount: number;
-  /** How many of its first items the request repeats. */
+  /** How many of the first items of the record's history the request repeats. */
   readonly common: number;
+  /** The request repeats all of them. */
+  readonly whole: boolean;
 }
 
 /** One record as compared with a request. */
 export interface RecordedHistory {
   readonly callId: string;
   readonly renderDigest: string;
+  /** Short digests of its render keys. */
   readonly render: Readonly<Record<string, string>>;
+  /** Its items, those of its ancestors first, the served turn last. */
   readonly items: readonly ItemSketch[];
   /** How many of its first items the request repeats. */
   readonly common: number;
@@ -36,10 +36,6 @@ export class RecordedHistories {
     for (const record of records) this.add(record);
   }
 
-  get size(): number {
-    return this.entries.size;
-  }
-
   /** The record with the longest common prefix; the one committed last wins ties. */
   nearest(): RecordedHistory | null {
     let nearest: Entry | null = null;
@@ -49,8 +45,7 @@ export class RecordedHistories {
 
   /** Records whose whole history is the first `itemCount` items of the request, in commit order. */
   matching(itemCount: number): RecordedHistory[] {
-    const entries = [...this.entries.values()];
-    return entries.filter((entry) => entry.itemCount === itemCount && entry.common === itemCount).map(historyOf);
+    return [...this.entries.values()].filter((entry) => entry.whole && entry.common === itemCount).map(historyOf);
   }
 
   get(callId: string): RecordedHistory | null {
@@ -61,37 +56,38 @@ export class RecordedHistories {
   private add(record: StoredSketch): void {
     const parent = record.parentCallId === null ? null : this.entries.get(record.parentCallId);
     if (parent === undefined) return;
-    const sketch = parseSketch(record.sketchJson);
-    const start = parent?.itemCount ?? 0;
-    this.entries.set(record.callId, {
-      callId: record.callId,
-      parent,
-      renderDigest: record.renderDigest,
-      sketch,
-      itemCount: start + sketch.items.length,
-      common: parent !== null && parent.common < start ? parent.common : this.commonFrom(start, sketch.items),
-    });
+    const compared =
+      parent === null || parent.whole
+        ? this.compare(parent?.common ?? 0, parseSketch(record.sketchJson).items)
+        : { common: parent.common, whole: false };
+    this.entries.set(record.callId, { record, parent, ...compared });
   }
 
-  private commonFrom(start: number, items: readonly ItemSketch[]): number {
+  private compare(start: number, items: readonly ItemSketch[]): { common: number; whole: boolean } {
     let at = 0;
     for (; at < items.length; at++) {
       const asked = this.request[start + at];
       if (asked === undefined || !sameItem(items[at] as ItemSketch, asked)) break;
     }
-    return start + at;
+    return { common: start + at, whole: at === items.length };
   }
 }
 
 function historyOf(entry: Entry): RecordedHistory {
   const chain: Entry[] = [];
-  for (let at: Entry | null = entry; at !== null; at = at.parent) chain.unshift(at);
+  for (let at: Entry | null = entry; at !== null; at = at.parent) chain.push(at);
+  const items: ItemSketch[] = [];
+  const servedBy = new Map<number, string>();
+  for (const { record } of chain.reverse()) {
+    items.push(...parseSketch(record.sketchJson).items);
+    servedBy.set(items.length - 1, record.callId);
+  }
   return {
-    callId: entry.callId,
-    renderDigest: entry.renderDigest,
-    render: entry.sketch.render,
-    items: chain.flatMap((link) => link.sketch.items),
+    callId: entry.record.callId,
+    renderDigest: entry.record.renderDigest,
+    render: parseSketch(entry.record.sketchJson).render,
+    items,
     common: entry.common,
-    servedBy: (index) => chain.find((link) => link.itemCount - 1 === index)?.callId ?? null,
+    servedBy: (index) => servedBy.get(index) ?? null,
   };
 }

@@ -34,6 +34,11 @@ test('shapes of one turn that render the same prompt have one digest', () => {
       assistant({ content: [text('a'), text(''), text('b'), image('u')] }),
       assistant({ content: [text('ab'), image('u')] }),
     ],
+    [
+      'empty texts beside an image',
+      assistant({ content: [text(''), image('u'), text('')] }),
+      assistant({ content: [image('u')] }),
+    ],
     ['content null and "" without calls', assistant({ content: null }), assistant({ content: '' })],
     ['content [] and "" without calls', assistant({ content: [] }), assistant({ content: '' })],
     [
@@ -147,6 +152,14 @@ test('every difference that counts gives another digest', () => {
     assert.equal(seen.get(found), undefined, `${why} equals ${seen.get(found)}`);
     seen.set(found, why);
   }
+});
+
+test('an item has the role of its message', () => {
+  const messages = [system('x'), user('x'), assistant({ content: 'x' }), tool('c', 'x')];
+  assert.deepEqual(
+    messages.map((message) => evidenceOf(message, 'required').role),
+    ['system', 'user', 'assistant', 'tool'],
+  );
 });
 
 test('the second digest is that of the turn with empty text', () => {
