@@ -1,10 +1,12 @@
 import { sameItem } from './compare-items.ts';
-import { type ItemSketch, parseSketch, type StoredSketch } from './sketch.ts';
+import { type ItemSketch, parseSketch, type RecordSketch, type StoredSketch } from './sketch.ts';
 
 /** How far a request repeats a record. Most records are left before their own items, so that their sketches need not be read. */
 interface Entry {
   readonly record: StoredSketch;
   readonly parent: Entry | null;
+  /** Null while nobody had to read it. */
+  sketch: RecordSketch | null;
   /** How many of the first items of the record's history the request repeats. */
   readonly common: number;
   /** The request repeats all of them. */
@@ -56,11 +58,12 @@ export class RecordedHistories {
   private add(record: StoredSketch): void {
     const parent = record.parentCallId === null ? null : this.entries.get(record.parentCallId);
     if (parent === undefined) return;
-    const compared =
-      parent === null || parent.whole
-        ? this.compare(parent?.common ?? 0, parseSketch(record.sketchJson).items)
-        : { common: parent.common, whole: false };
-    this.entries.set(record.callId, { record, parent, ...compared });
+    if (parent !== null && !parent.whole) {
+      this.entries.set(record.callId, { record, parent, sketch: null, common: parent.common, whole: false });
+      return;
+    }
+    const sketch = parseSketch(record.sketchJson);
+    this.entries.set(record.callId, { record, parent, sketch, ...this.compare(parent?.common ?? 0, sketch.items) });
   }
 
   private compare(start: number, items: readonly ItemSketch[]): { common: number; whole: boolean } {
@@ -78,16 +81,21 @@ function historyOf(entry: Entry): RecordedHistory {
   for (let at: Entry | null = entry; at !== null; at = at.parent) chain.push(at);
   const items: ItemSketch[] = [];
   const servedBy = new Map<number, string>();
-  for (const { record } of chain.reverse()) {
-    items.push(...parseSketch(record.sketchJson).items);
-    servedBy.set(items.length - 1, record.callId);
+  for (const link of chain.reverse()) {
+    items.push(...sketchOfEntry(link).items);
+    servedBy.set(items.length - 1, link.record.callId);
   }
   return {
     callId: entry.record.callId,
     renderDigest: entry.record.renderDigest,
-    render: parseSketch(entry.record.sketchJson).render,
+    render: sketchOfEntry(entry).render,
     items,
     common: entry.common,
     servedBy: (index) => servedBy.get(index) ?? null,
   };
+}
+
+function sketchOfEntry(entry: Entry): RecordSketch {
+  entry.sketch ??= parseSketch(entry.record.sketchJson);
+  return entry.sketch;
 }
