@@ -85,39 +85,52 @@ function fingerprintAll(items: readonly JsonNode[], itemIndex: number, path: str
   return ok(authored);
 }
 
-/** A Chat message with `tool_calls`, or a Messages turn with `tool_use` or thinking blocks, as the items that a record has for it. */
+/**
+ * A Chat or Messages turn as the items that a record has for it: a message where there is text, then its calls; reasoning and refusals are none. A
+ * Responses message stays what it is.
+ */
 function splitTurn(message: JsonNode): readonly JsonNode[] {
   const toolCalls = message.present('tool_calls')?.elements() ?? [];
   const blocks = message.present('content')?.elements() ?? [];
   const special = (block: JsonNode) => SPLIT_BLOCKS.has(block.get('type')?.string() ?? '');
-  if (toolCalls.length === 0 && !blocks.some(special)) return [message];
+  if (toolCalls.length === 0 && !blocks.some(special) && !isEmptyTurn(message)) return [message];
 
   const items: JsonNode[] = [];
-  const text = blocks.length > 0 ? contentOf(blocks.filter((block) => !special(block))) : message.present('content');
-  if (text !== undefined && text.rawText() !== '""') {
-    items.push(compose(['{"type":"message","role":"assistant","content":', text.raw(), '}']));
+  const text =
+    blocks.length > 0 ? contentOf(blocks.filter((block) => !special(block))) : message.present('content')?.rawText();
+  if (text !== undefined && text !== '""' && text !== '[]') {
+    items.push(compose(['{"type":"message","role":"assistant","content":', text, '}']));
   }
   for (const block of blocks) {
-    if (block.get('type')?.string() === 'tool_use')
-      items.push(callItem(block.get('id'), block.get('name'), rawArguments(block.get('input'))));
+    if (block.get('type')?.string() !== 'tool_use') continue;
+    items.push(callItem(block.get('id'), block.get('name'), jsonString(block.get('input')?.rawText() ?? '')));
   }
-  for (const call of toolCalls) {
-    const fn = call.present('function');
-    items.push(callItem(call.get('id'), fn?.get('name'), fn?.get('arguments')?.raw() ?? 'null'));
-  }
+  for (const call of toolCalls) items.push(toolCallItem(call));
   return items;
+}
+
+/** A Chat or Messages turn (Responses messages have a type) that says nothing. */
+function isEmptyTurn(message: JsonNode): boolean {
+  if (message.present('type') !== undefined) return false;
+  const content = message.present('content');
+  return content === undefined || content.string() === '' || (content.isArray() && content.elements().length === 0);
+}
+
+/** A custom call counts as the function call that it was made from. */
+function toolCallItem(call: JsonNode): JsonNode {
+  const custom = call.present('custom');
+  if (custom !== undefined) {
+    const input = `{"input":${custom.get('input')?.rawText() ?? 'null'}}`;
+    return callItem(call.get('id'), custom.get('name'), jsonString(input));
+  }
+  const fn = call.present('function');
+  return callItem(call.get('id'), fn?.get('name'), fn?.get('arguments')?.raw() ?? 'null');
 }
 
 const SPLIT_BLOCKS: ReadonlySet<string> = new Set(['tool_use', 'thinking', 'redacted_thinking']);
 
-function contentOf(blocks: readonly JsonNode[]): JsonNode | undefined {
-  if (blocks.length === 0) return undefined;
-  return compose(['[', ...blocks.flatMap((block, at) => [at === 0 ? '' : ',', block.raw()]), ']']);
-}
-
-/** The value of a `tool_use` as the text that arguments are. */
-function rawArguments(input: JsonNode | undefined): string {
-  return input === undefined ? 'null' : jsonString(input.rawText());
+function contentOf(blocks: readonly JsonNode[]): string {
+  return `[${blocks.map((block) => block.rawText()).join(',')}]`;
 }
 
 function callItem(id: JsonNode | undefined, name: JsonNode | undefined, args: JsonFragment): JsonNode {

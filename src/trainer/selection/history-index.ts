@@ -147,11 +147,12 @@ function pinEnvelopes(parts: readonly ReturnedPart[], records: readonly CallReco
   const pinnedEnds = new Map<CallRecordV3, number>();
   const silentCalls: { record: CallRecordV3; at: number }[] = [];
   const pinnedBy = new Map<CallRecord, string>();
+  const byResponse = Map.groupBy(records, (record) => record.response_id);
   let end = 0;
   for (const part of parts) {
     end += part.items.length;
     for (const _ of part.items) envelopeEnds.push(end);
-    const named = part.id === null ? [] : records.filter((record) => record.response_id === part.id);
+    const named = part.id === null ? [] : (byResponse.get(part.id) ?? []);
     for (const record of named) {
       const callId = record.model_call_id;
       const before = pinnedBy.get(record);

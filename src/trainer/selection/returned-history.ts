@@ -113,8 +113,9 @@ function resolveReferences(
 ): Checked<readonly CallRecordV3[] | null> {
   if (references === null) return ok(null);
   const resolved = new Set<CallRecordV3>();
+  const byId = new Map(records.map((record) => [record.model_call_id, record]));
   for (const { path, responseId, callId } of references) {
-    const byCall = callId === null ? undefined : records.find((record) => record.model_call_id === callId);
+    const byCall = callId === null ? undefined : byId.get(callId);
     if (callId !== null && byCall === undefined) {
       return refused(reason('unknown_reference', `${path}.model_call_id (${callId}) names no captured call`));
     }

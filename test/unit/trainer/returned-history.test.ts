@@ -72,6 +72,35 @@ describe('response', () => {
     assert.deepEqual(await select(world, response([messages])), ['a']);
   });
 
+  test('a custom call of Chat counts as the function call that it was made from', async () => {
+    const call = {
+      type: 'function_call',
+      id: 'call_1',
+      call_id: 'call_1',
+      name: 'patch',
+      arguments: '{ "input": "x\\n" }',
+    };
+    const world = buildWorld([{ id: 'a', output: [call] }]);
+    const chat = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'patch', input: 'x\n' } }],
+    };
+    assert.deepEqual(await select(world, response([chat])), ['a']);
+  });
+
+  test('a Chat or Messages turn that says nothing is no item; its call is selected by its response id', async () => {
+    const world = buildWorld([{ id: '1' }, { id: '2', parent: '1', output: [] }]);
+    for (const empty of [
+      { role: 'assistant', content: '' },
+      { role: 'assistant', content: null, refusal: 'no' },
+      { role: 'assistant', content: [] },
+    ]) {
+      assert.deepEqual(await select(world, response([...answer('1'), empty])), ['1']);
+      assert.deepEqual(await select(world, response([...answer('1'), empty], 'resp_2')), ['1', '2']);
+    }
+  });
+
   test('a rejected call is not selected, whatever the ledger says of it', async () => {
     const world = buildWorld(callsOf('- - 2 2'));
     assert.deepEqual(await select(world, resultOf(world, ['2', '4'])), ['2', '4']);
