@@ -13,6 +13,8 @@ export interface ConfigKey {
   readonly list: boolean;
   /** The text is taken as it is, not read as YAML. */
   readonly text: boolean;
+  /** The allowed values, where they are few. */
+  readonly values: readonly string[] | null;
 }
 
 export const ENV_PREFIX = 'GYM_PROXY_';
@@ -44,7 +46,8 @@ function* walk(schema: z.ZodType, path: string[]): IterableIterator<[path: strin
 export function configKeys(): ConfigKey[] {
   return [...walk(configSchema, [])].map(([path, leaf]) => {
     const meta = (leaf.meta() ?? {}) as KeyMeta;
-    const type = (unwrap(leaf).def as { type: string }).type;
+    const inner = unwrap(leaf);
+    const type = (inner.def as { type: string }).type;
     return {
       path: path.join('.'),
       env: ENV_PREFIX + (meta.env ?? path.join('_').toUpperCase()),
@@ -54,6 +57,7 @@ export function configKeys(): ConfigKey[] {
       secret: meta.secret === true,
       list: meta.list === true,
       text: type === 'string' || type === 'enum',
+      values: inner instanceof z.ZodEnum ? inner.options.map(String) : null,
     };
   });
 }
@@ -69,21 +73,20 @@ export function defaultText(key: ConfigKey): string {
 
 /** Markdown table of all keys, for the README and docs. */
 export function configTable(): string {
-  const rows = configKeys().map(
-    (key) =>
-      `| \`${key.path}\` | \`${key.env}\`${key.secret ? ' (or `..._FILE`)' : ''} | ${defaultText(key)} | ${key.description} |`,
-  );
+  const rows = configKeys().map((key) => {
+    const variable = `\`${key.env}\`${key.secret ? ', `..._FILE`' : ''}`;
+    const values = key.values === null ? '' : ` (${key.values.map((value) => `\`${value}\``).join(', ')})`;
+    return `| \`${key.path}\` | ${variable} | ${defaultCell(key)} | ${key.description}${values} |`;
+  });
   return ['| key | environment | default | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
-/** Text for `serve --help`. */
-export function configHelp(): string {
-  return configKeys()
-    .map((key) => `  ${key.flag} VALUE   ${key.env}\n      ${key.description} (default: ${defaultText(key)})`)
-    .join('\n');
+function defaultCell(key: ConfigKey): string {
+  const text = defaultText(key);
+  return text === 'none' ? text : `\`${text}\``;
 }
 
-/** JSON Schema of the configuration file, for the chart's values and for editors. */
-export function configJsonSchema(): object {
-  return z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' });
+/** JSON Schema of the configuration file, for the chart's values (Helm reads draft 7) and for editors. */
+export function configJsonSchema(target: 'draft-07' | 'draft-2020-12' = 'draft-2020-12'): object {
+  return z.toJSONSchema(configSchema, { io: 'input', target, unrepresentable: 'any' });
 }

@@ -45,14 +45,17 @@ const sourceMatch = z.strictObject({
 export const configSchema = z.strictObject({
   server: z
     .strictObject({
-      host: key(z.string().min(1).default('127.0.0.1'), 'address that the agents connect to', { env: 'HOST' }),
+      host: key(z.string().min(1).default('127.0.0.1'), 'address to listen on for agents', { env: 'HOST' }),
       port: key(port.default(8080), "the agents' port; 0 takes a free one", { env: 'PORT' }),
     })
     .prefault({}),
   control: z
     .strictObject({
-      port: key(port.nullable().default(null), "port of trainer and operators; null: the agents' port"),
-      host: key(z.string().min(1).nullable().default(null), 'address of the control port; null: that of the agents'),
+      port: key(port.nullable().default(null), "port of its own for trainer and operators; null: the agents' port"),
+      host: key(
+        z.string().min(1).nullable().default(null),
+        'address to listen on for trainer and operators, with `control.port`; null: `server.host`',
+      ),
       token: key(
         z.string().min(16, 'a control token needs at least 16 characters').nullable().default(null),
         'bearer token of trainer and operators; `serve` refuses to start without one',
@@ -69,28 +72,28 @@ export const configSchema = z.strictObject({
     .strictObject({
       url: key(
         ledgerUrl.default('sqlite:./data/ledger.db'),
-        'sqlite:PATH, redis://, rediss://, redis+sentinel://h:p,h:p/master, redis+cluster://h:p,h:p',
+        'where the ledger is kept: `sqlite:PATH` for one process; for several `redis://`, `rediss://`, `redis+sentinel://h:p,h:p/master`, `redis+cluster://h:p,h:p`',
       ),
       lease_s: key(
         seconds.min(1).default(15),
-        'a replica whose lease is older is dead; its calls get their failure row',
+        'a replica that has not renewed its lease for so long counts as dead: its calls in flight get a failure row',
       ),
       abandoned_after_s: key(
         seconds.min(60).nullable().default(null),
-        'forget attempts without activity for so long (never with calls in flight); null: never',
+        'attempts without activity for so long are deleted, never with calls in flight; null: none is',
       ),
       commit_retry_s: key(
         seconds.default(60),
-        'how long a finished call keeps trying to record itself while the ledger is away',
+        'how long a finished call tries to record itself while the ledger is away, before its agent gets an error',
       ),
       wait_replicas: key(
         z.int().min(0).default(0),
-        'Redis: replicas that must acknowledge a write (WAIT) before it counts',
+        'Redis: number of its replicas that must acknowledge a write (`WAIT`) before it counts',
       ),
-      wait_ms: key(z.int().min(1).default(1000), 'Redis: how long WAIT may take'),
+      wait_ms: key(z.int().min(1).default(1000), 'Redis: how long `WAIT` may take'),
       require_appendfsync: key(
         z.boolean().default(false),
-        'Redis: refuse to start unless appendonly is on with appendfsync always',
+        'Redis: count it as a fault, in `doctor` and on `/metrics`, unless every write is synced to disk (`appendonly yes`, `appendfsync always`)',
       ),
     })
     .prefault({}),
@@ -98,43 +101,46 @@ export const configSchema = z.strictObject({
     .strictObject({
       schema_version: key(
         z.union([z.literal(2), z.literal(3)]).default(3),
-        '3: the proxy proposes, the worker decides; 2: what the published package speaks',
+        'generation of the protocol that workers and trainer speak. 3: the proxy proposes, the worker decides; 2: the released one',
       ),
       owner_key: key(
         z.enum(['capture_key', 'rollout_id']).nullable().default(null),
-        'name of the owner on the wire; null: capture_key under schema 3, rollout_id under schema 2',
+        'name of the attempt on the wire; null: `capture_key` under schema 3, `rollout_id` under schema 2',
       ),
       source_match: key(
         sourceMatch
           .nullable()
           .default({ name: 'source_match', exact: 'exact', empty_tool_content: 'empty_tool_content' }),
-        'name and values of the statement how a candidate matched; null leaves it out, for workers that predate it',
+        'name and values of the statement how a proposed parent matched; null leaves it out, for workers that predate it',
       ),
       after_failure: key(
         z.enum(['serve', 'refuse']).default('serve'),
-        'further calls of an attempt that has a failure row: served and recorded, or 400 attempt_incomplete',
+        'further calls of an attempt that has a failure row: serve and record them, or answer 400 `attempt_incomplete`',
       ),
     })
     .prefault({}),
   worker: z
     .strictObject({
-      kind: key(z.enum(['vllm', 'megatron']).default('vllm'), 'where the admission stands in the upstream body'),
+      kind: key(
+        z.enum(['vllm', 'megatron']).default('vllm'),
+        'where the admission stands in the body for the worker: at its top, or inside `offload_params`',
+      ),
       api_key: key(z.string().min(1).nullable().default(null), 'bearer key for the workers', { secret: true }),
       api_keys: key(
         z.record(z.string(), z.string()).default({}),
-        'bearer keys of single workers, by base URL; they win over worker.api_key',
+        'bearer keys of single workers, by base URL; they win over `worker.api_key`',
         { secret: true },
       ),
       call_id_limit: key(
         z.int().min(16).nullable().default(null),
-        'longest tool-call id that the engine takes; longer ones are shortened on the wire only',
+        'longest tool-call id that the engine takes; longer ones are shortened on their way to it; null: any',
       ),
       reasoning_key: key(
         z.enum(['reasoning', 'reasoning_content', 'both']).default('reasoning'),
-        'name under which reasoning of earlier turns goes to the engine',
+        'name under which the reasoning of earlier turns goes to the engine',
       ),
       connect_s: key(seconds.min(0.01).default(5), 'time to connect to a worker'),
-      health_s: key(seconds.min(0.1).default(5), 'time between two looks at a worker that failed'),
+      health_s: key(seconds.min(0.1).default(5), 'pause between two looks at a worker that failed'),
     })
     .prefault({}),
   model: z
@@ -161,20 +167,20 @@ export const configSchema = z.strictObject({
           .int()
           .min(0)
           .default(64 * MIB),
-        'finished replies kept for re-sends, in bytes',
+        'memory for finished replies that are kept for re-sends',
       ),
-      keep_s: key(seconds.default(900), 'and for how long'),
+      keep_s: key(seconds.default(900), 'how long finished replies are kept for re-sends'),
     })
     .prefault({}),
   lineage: z
     .strictObject({
       ambiguous: key(
         z.enum(['refuse', 'root']).default('refuse'),
-        'several calls match and nothing tells them apart: 400 ambiguous_candidate, or a root that says so',
+        'several calls match and nothing tells them apart: answer 400 `ambiguous_candidate`, or start a root that says so',
       ),
       reasoning: key(
         z.enum(['required', 'optional', 'hidden']).default('required'),
-        'a turn echoed without its reasoning: a rewrite, or accepted; hidden: no reasoning is served at all',
+        'a turn that comes back without its reasoning is a rewrite (`required`) or is accepted (`optional`); `hidden`: none is served',
       ),
     })
     .prefault({}),
@@ -186,7 +192,7 @@ export const configSchema = z.strictObject({
       ),
       encrypted: key(
         z.enum(['on_include', 'always']).default('on_include'),
-        'when Responses carry encrypted_content: as `include` asks, or always',
+        'when Responses carry `encrypted_content`: as `include` asks, or always',
       ),
     })
     .prefault({}),
@@ -194,7 +200,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       chat_template: key(
         z.enum(['refuse', 'allow']).default('refuse'),
-        "an agent's own chat_template: 400, or passed on",
+        "an agent's own `chat_template`: answer 400, or pass it on",
       ),
     })
     .prefault({}),
@@ -202,21 +208,27 @@ export const configSchema = z.strictObject({
     .strictObject({
       key_secret: key(
         z.string().min(16, 'a key secret needs at least 16 characters').nullable().default(null),
-        'secret from which per-attempt agent keys are made; null: agents need no key',
+        'secret from which the agent key of each attempt is made; null: agents need no key',
         { env: 'AGENT_KEY_SECRET', secret: true },
       ),
     })
     .prefault({}),
   deadlines: z
     .strictObject({
-      call_s: key(seconds.min(0.05).default(3600), 'longest time that an agent waits for one call'),
-      drain_s: key(seconds.default(60), 'a proxy that is told to stop gives its calls so long to finish'),
+      call_s: key(seconds.min(0.05).default(3600), 'longest time that an agent waits for one call; then 504'),
+      drain_s: key(seconds.default(60), 'how long a process that is told to stop waits for its calls in flight'),
     })
     .prefault({}),
   sse: z
     .strictObject({
-      keepalive_s: key(seconds.min(0.02).default(15), 'time between comment lines while an answer is awaited'),
-      grace_s: key(seconds.default(10), 'until then errors of a stream are real HTTP statuses'),
+      keepalive_s: key(
+        seconds.min(0.02).default(15),
+        'pause between the comment lines that keep a stream alive while its answer is awaited',
+      ),
+      grace_s: key(
+        seconds.default(10),
+        'how long errors of a stream are still HTTP statuses; then its head is sent, and they are events',
+      ),
     })
     .prefault({}),
   limits: z
@@ -226,11 +238,11 @@ export const configSchema = z.strictObject({
           .int()
           .min(1024)
           .default(64 * MIB),
-        'largest request body, before and after decompression: 413',
+        'largest request body, before and after decompression; more: 413',
       ),
-      calls_per_attempt: key(z.int().min(1).default(100_000), 'most captured calls of one attempt: 400'),
-      concurrent_calls: key(z.int().min(1).default(4096), 'most calls in flight in this process: 429'),
-      json_depth: key(z.int().min(16).max(2048).default(512), 'deepest nesting of a request body: 400'),
+      calls_per_attempt: key(z.int().min(1).default(100_000), 'most captured calls of one attempt; more: 400'),
+      concurrent_calls: key(z.int().min(1).default(4096), 'most calls in flight in one process; more: 429'),
+      json_depth: key(z.int().min(16).max(2048).default(512), 'deepest nesting of a request body; more: 400'),
     })
     .prefault({}),
   log: z

@@ -8,10 +8,15 @@ import { UsageError } from './usage-error.ts';
 export function agentKeyCommand(): Command {
   return addConfigOptions(
     new Command('agent-key')
-      .description('print the agent key of each attempt (needs agents.key_secret)')
-      .argument('<attempt...>'),
+      .description(
+        'Mint the key with which an agent may use one attempt, where the service requires keys (agents.key_secret). Asks nobody: ' +
+          'the trainer can do it before the service knows the attempt.',
+      )
+      .summary('mint the keys that agents need for their attempts')
+      .argument('<attempt...>', 'names of attempts'),
+    ['agents.key_secret'],
   )
-    .option('--json', 'print a JSON object of keys by attempt')
+    .option('--json', 'print one JSON object, the keys by attempt, instead of one key per line')
     .action((attempts: string[], options: Record<string, unknown>) => {
       const secret = configFrom(options).agents.key_secret;
       if (secret === null) throw new UsageError('agents.key_secret (GYM_PROXY_AGENT_KEY_SECRET) is not set.');

@@ -1,18 +1,30 @@
 import { type Command, Option } from 'commander';
-import { configKeys, defaultText } from '../../config/describe.ts';
+import { type ConfigKey, configKeys, defaultText } from '../../config/describe.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 
-/** Adds `--config FILE` and one flag for each configuration key. */
-export function addConfigOptions(command: Command): Command {
-  command.option('--config <file>', 'YAML file with the configuration');
+/** Adds `--config FILE` and one flag for each configuration key, or only for those named: a command shows what it reads. */
+export function addConfigOptions(command: Command, paths?: readonly string[]): Command {
+  command.option('--config <file>', 'YAML file with the configuration (GYM_PROXY_CONFIG)');
   for (const key of configKeys()) {
-    command.addOption(
-      new Option(`${key.flag} <value>`, `${key.description} (${key.env}; default: ${defaultText(key)})`),
-    );
+    if (paths !== undefined && !paths.includes(key.path)) continue;
+    const option = new Option(`${key.flag} <value>`, describeKey(key));
+    command.addOption(paths === undefined ? option.helpGroup(`${sectionOf(key)}:`) : option);
   }
   return command;
+}
+
+function describeKey(key: ConfigKey): string {
+  const values = key.values === null ? '' : `: ${key.values.join(', ')}`;
+  const variable = key.secret ? `${key.env}, or a file named in ${key.env}_FILE` : key.env;
+  return `${key.description}${values} (${variable}; default: ${defaultText(key)})`;
+}
+
+/** `ledger.url` stands under "Ledger", `workers` under "Workers". */
+function sectionOf({ path }: ConfigKey): string {
+  const section = path.split('.', 1)[0] as string;
+  return `${section[0]?.toUpperCase()}${section.slice(1)}`;
 }
 
 /** The configuration from file, environment and flags. Throws ConfigError. */

@@ -5,8 +5,11 @@ import { runDemo, startDemo } from '../demo/run-demo.ts';
 /** `gym-model-proxy demo`: the main job on embedded defaults. */
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('run worker, proxy and an example agent: five calls become two training rows')
-    .option('--keep', 'leave worker and proxy running afterwards')
+    .description(
+      'Run a worker, the service and an example agent together: five calls become two training rows, step by step. Needs nothing else.',
+    )
+    .summary('watch five calls become two training rows')
+    .option('--keep', 'leave worker and service running afterwards, and print their addresses')
     .action(async (options: { keep?: boolean }) => {
       const demo = await startDemo();
       process.exitCode = await runDemo(demo, (text) => process.stdout.write(text));

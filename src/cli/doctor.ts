@@ -12,7 +12,12 @@ interface Finding {
 /** `gym-model-proxy doctor`: would a service with this configuration work? Changes nothing but what opening the ledger does. */
 export function doctorCommand(): Command {
   return addConfigOptions(
-    new Command('doctor').description('check configuration, ledger and workers; exit 1 where something is wrong'),
+    new Command('doctor')
+      .description(
+        'Check whether `serve` with the same settings would work: the configuration, the ledger and the durability that it gives, ' +
+          'the workers and their models. Exit code 1 where something is wrong.',
+      )
+      .summary('check configuration, ledger and workers'),
   )
     .option('--json', 'print the findings as JSON')
     .action(async (options: Record<string, unknown>) => {

@@ -10,22 +10,32 @@ const INCOMPLETE = 2;
 
 /** `gym-model-proxy ledger show|close|export <attempt>`: what the trainer sees, for a person. */
 export function ledgerCommand(): Command {
-  const command = new Command('ledger').description(
-    'look at the ledger of an attempt, close it, or write it to a file',
-  );
+  const command = new Command('ledger')
+    .description('Look at the ledger of an attempt in a running service, close it, or write it to a file.')
+    .summary('show, close or export the ledger of an attempt');
   command.addCommand(
-    addControlOptions(new Command('show').description("draw the attempt's call forest").argument('<attempt>'))
-      .option('--json', 'print the ledger itself')
+    addControlOptions(
+      new Command('show')
+        .description("Draw the attempt's calls, and say why each root is one.")
+        .summary("draw the attempt's calls")
+        .argument('<attempt>'),
+    )
+      .option('--json', 'print the ledger as JSON')
       .action(async (attempt: string, options: Record<string, unknown>) => {
         print(await askControl(options, 'GET', `/ledger/${encodeURIComponent(attempt)}`), options.json === true);
       }),
   );
   command.addCommand(
     addControlOptions(
-      new Command('close').description('close the attempt, wait for its calls, draw its forest').argument('<attempt>'),
+      new Command('close')
+        .description(
+          'Close the attempt: it takes no further calls. Waits for those in flight, then draws its ledger. Exit code 2 where calls are still pending.',
+        )
+        .summary('close the attempt and wait for its calls')
+        .argument('<attempt>'),
     )
-      .option('--wait-s <seconds>', 'longest time to wait', '300')
-      .option('--json', 'print the ledger itself')
+      .option('--wait-s <seconds>', 'longest time to wait for calls in flight', '300')
+      .option('--json', 'print the ledger as JSON')
       .action(async (attempt: string, options: Record<string, unknown>) => {
         const path = `/ledger/${encodeURIComponent(attempt)}/close?wait_s=${encodeURIComponent(String(options.waitS))}`;
         const text = await askControl(options, 'POST', path);
@@ -36,7 +46,8 @@ export function ledgerCommand(): Command {
   command.addCommand(
     addControlOptions(
       new Command('export')
-        .description('write the ledger, as it is served, to a file')
+        .description('Write the ledger to a file, byte for byte as the trainer gets it.')
+        .summary('write the ledger to a file')
         .argument('<attempt>')
         .argument('<file>'),
     ).action(async (attempt: string, file: string, options: Record<string, unknown>) => {

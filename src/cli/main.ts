@@ -13,9 +13,13 @@ import { packageVersion } from './version.ts';
 import { workerCommand } from './worker.ts';
 
 const program = new Command('gym-model-proxy')
-  .description('Model server between agents and the inference workers of a reinforcement-learning run.')
+  .description(
+    'Model server between agents and the inference workers of a reinforcement-learning run: it captures calls, links them into ' +
+      'lineages and serves the ledger to the trainer.',
+  )
   .version(packageVersion())
-  .showHelpAfterError()
+  .showHelpAfterError('(add --help for what there is)')
+  .addHelpText('after', '\nNew here? Start with: gym-model-proxy demo')
   .configureOutput({ outputError: (text, write) => write(text) });
 
 for (const command of [

@@ -12,7 +12,18 @@ const CLOSING_MS = 10_000;
 /** `gym-model-proxy serve`: the service. */
 export function serveCommand(): Command {
   return addConfigOptions(
-    new Command('serve').description('run the service; keys come from the file, then the environment, then flags'),
+    new Command('serve')
+      .description(
+        'Run the service. Settings come from the file, then the environment, then flags; later ones win. Secrets belong into the ' +
+          'environment or a file: flags can be read by every user of the machine.',
+      )
+      .summary('run the service')
+      .addHelpText(
+        'after',
+        '\nExample:\n  export GYM_PROXY_CONTROL_TOKEN=$(openssl rand -hex 32)\n' +
+          '  gym-model-proxy serve --workers http://vllm-0:8000,http://vllm-1:8000\n' +
+          'Agents then use http://127.0.0.1:8080/ng-rollout/<attempt>/v1 as their base URL.',
+      ),
   ).action(async (options: Record<string, unknown>) => {
     keepMemorySmall();
     const config = configFrom(options);
