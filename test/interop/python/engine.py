@@ -25,10 +25,11 @@ class Sink:
     def __init__(self):
         self._lock = threading.Lock()
         self._records = {}
+        self.full = False
 
     def stage(self, record, *, attachments=None):
-        if attachments is not None:
-            return StageResult(ok=False, error="this sink stores no attachments")
+        if attachments is not None or self.full:
+            return StageResult(ok=False, error="not stored")
         with self._lock:
             self._records[record.staging_key] = record
         return StageResult(ok=True, staging_key=record.staging_key)
@@ -61,6 +62,7 @@ class Engine:
 
     def complete(self, body):
         message, number = self._next_message()
+        fault = message.pop("fault", None)
         admission = self._admission(body)
         self.calls.append({"admission": admission and admission.model_dump(mode="json"), "fields": sorted(body)})
         generated = tokens(message)
@@ -75,8 +77,15 @@ class Engine:
             material = SimpleNamespace(
                 prompt_token_ids=prompt, generated_token_ids=generated, generated_log_probs=[LOGPROB] * len(generated)
             )
-        coordinates = self.capture.complete_call_from_response(call, material)
-        return {**payload, "ng_commit_coords": coordinates.model_dump(mode="json")}
+        self.sink.full = fault == "storing fails"
+        coordinates = self.capture.complete_call_from_response(call, material).model_dump(mode="json")
+        if fault == "engine error":
+            raise Refused("a value that this engine does not like")
+        if fault == "no acknowledgement":
+            return payload
+        if fault == "foreign acknowledgement":
+            coordinates["rollout_id"] = "another"
+        return {**payload, "ng_commit_coords": coordinates}
 
     def _next_message(self):
         with self._lock:

@@ -1,10 +1,10 @@
-"""The published package as a peer of the proxy under test: a worker, a trainer and an oracle behind one small HTTP server.
+"""The published package as a peer of the proxy under test: workers, a trainer and an oracle behind one small HTTP server.
 
-    POST /v1/chat/completions, GET /v1/models   the inference worker (engine.py)
-    POST /peer/script    {"messages": [...]}    what the model says next
-    POST /peer/calls     {}                     what came from the proxy
-    POST /peer/audit     {...}                  the trainer's side (audit.py)
-    POST /peer/oracle    {"ask": name, ...}     the package's own functions (oracle.py)
+    POST /vllm/v1/chat/completions, GET /vllm/v1/models   an inference worker (engine.py); the same under /megatron
+    POST /vllm/script    {"messages": [...]}    what its model says next
+    POST /vllm/calls     {}                     what came from the proxy
+    POST /vllm/audit     {...}                  the trainer's side of what this worker staged (audit.py)
+    POST /oracle         {"ask": name, ...}     the package's own functions (oracle.py)
 
 Prints `listening <port>` when it is ready and ends with its standard input.
 """
@@ -18,21 +18,21 @@ from audit import audit
 from engine import Engine, Refused
 from oracle import answer
 
-engine = Engine(kind=sys.argv[1] if len(sys.argv) > 1 else "vllm")
+MODELS = {"object": "list", "data": [{"id": "policy", "object": "model", "created": 0, "owned_by": "peer"}]}
 
 
-def models(_):
-    return {"object": "list", "data": [{"id": "policy", "object": "model", "created": 0, "owned_by": "peer"}]}
+def routes(kind):
+    engine = Engine(kind)
+    return {
+        f"/{kind}/v1/models": lambda _: MODELS,
+        f"/{kind}/v1/chat/completions": engine.complete,
+        f"/{kind}/script": engine.script,
+        f"/{kind}/calls": lambda _: {"calls": engine.calls},
+        f"/{kind}/audit": lambda body: audit(body, engine.sink),
+    }
 
 
-ROUTES = {
-    "/v1/models": models,
-    "/v1/chat/completions": engine.complete,
-    "/peer/script": engine.script,
-    "/peer/calls": lambda _: {"calls": engine.calls},
-    "/peer/audit": lambda body: audit(body, engine.sink),
-    "/peer/oracle": answer,
-}
+ROUTES = {**routes("vllm"), **routes("megatron"), "/oracle": answer}
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -13,6 +13,8 @@ export interface EngineMessage {
   readonly reasoning?: string;
   readonly refusal?: string;
   readonly tool_calls?: readonly object[];
+  /** What goes wrong with the call that gets this message. */
+  readonly fault?: 'storing fails' | 'no acknowledgement' | 'foreign acknowledgement' | 'engine error';
 }
 
 export interface PeerRecord {
@@ -41,35 +43,45 @@ export interface Audit {
   readonly output_fingerprint: string | null;
 }
 
-/** The published package in a process of its own: inference worker, trainer and oracle (python/peer.py). */
-export interface Peer {
+/** An inference worker with the package's capture, and a trainer that reads what it staged. */
+export interface PeerWorker {
   readonly url: string;
-  /** What the engine says in its next calls; after that `answer <n>`. */
+  /** What its model says in its next calls; after that `answer <n>`. */
   script(...messages: EngineMessage[]): Promise<void>;
   /** The upstream requests so far: their admissions, as the package's model read them, and the names of their fields. */
   calls(): Promise<{ admission: Record<string, unknown> | null; fields: string[] }[]>;
   /** Reads an attempt of a proxy through the package's control client and rebuilds its rows. */
   audit(stack: Stack, attempt: string, more?: { response?: unknown; declared?: string }): Promise<Audit>;
+}
+
+/** The published package in a process of its own (python/peer.py). */
+export interface Peer {
+  readonly vllm: PeerWorker;
+  readonly megatron: PeerWorker;
   /** Asks one of the package's own functions (python/oracle.py). */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   ask(question: string, inputs: object): Promise<any>;
   stop(): Promise<void>;
 }
 
-export async function startPeer(python: string, kind: 'vllm' | 'megatron' = 'vllm'): Promise<Peer> {
-  const { child, line } = await startPython(python, 'peer.py', [kind], /^listening \d+$/);
+export async function startPeer(python: string): Promise<Peer> {
+  const { child, line } = await startPython(python, 'peer.py', [], /^listening \d+$/);
   const url = `http://127.0.0.1:${line.split(' ')[1]}`;
   const post = async (path: string, body: object) => {
-    const reply = await send('POST', `${url}/peer/${path}`, body);
+    const reply = await send('POST', `${url}/${path}`, body);
     assert.equal(reply.status, 200, reply.text);
     return reply.json;
   };
-  return {
-    url,
-    script: (...messages) => post('script', { messages }),
-    calls: async () => (await post('calls', {})).calls,
+  const worker = (kind: string): PeerWorker => ({
+    url: `${url}/${kind}`,
+    script: (...messages) => post(`${kind}/script`, { messages }),
+    calls: async () => (await post(`${kind}/calls`, {})).calls,
     audit: (stack, attempt, more = {}) =>
-      post('audit', { url: stack.proxy.controlUrl, token: CONTROL_TOKEN, rollout_id: attempt, ...more }),
+      post(`${kind}/audit`, { url: stack.proxy.controlUrl, token: CONTROL_TOKEN, rollout_id: attempt, ...more }),
+  });
+  return {
+    vllm: worker('vllm'),
+    megatron: worker('megatron'),
     ask: (question, inputs) => post('oracle', { ask: question, ...inputs }),
     stop: () => endPython(child),
   };
