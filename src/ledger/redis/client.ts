@@ -10,7 +10,7 @@ const SILENCE_MS = 3000;
 const MAX_RECONNECT_DELAY_MS = 500;
 
 /**
- * A client that never sends anything a second time by itself: a command whose answer is lost fails at once, and connection.ts decides.
+ * A client that never sends anything a second time by itself: a command whose answer is lost fails at once, and Link decides.
  * Without automatic pipelining, which halves the throughput here. `silenceMs` null: for a connection that blocks on purpose.
  */
 export function createClient(url: RedisUrl, silenceMs: number | null = SILENCE_MS): Client {
@@ -64,5 +64,5 @@ export function createClient(url: RedisUrl, silenceMs: number | null = SILENCE_M
 }
 
 function reconnectDelayMs(times: number): number {
-  return Math.min(20 * 2 ** Math.min(times, 10), MAX_RECONNECT_DELAY_MS);
+  return Math.min(10 * 2 ** Math.min(times, 10), MAX_RECONNECT_DELAY_MS);
 }

@@ -1,8 +1,8 @@
 import { LedgerUnavailable } from '../ledger.ts';
 import type { LedgerOptions } from '../options.ts';
-import { type Client, createClient, type RedisUrl } from './client.ts';
+import type { RedisUrl } from './client.ts';
 import { attemptKey } from './keys.ts';
-import { untilAnswered } from './until-answered.ts';
+import { Link } from './link.ts';
 
 const DEFAULT_WAIT_MS = 1000;
 const MARK_LIFETIME_MS = '60000';
@@ -13,38 +13,27 @@ const MARK_LIFETIME_MS = '60000';
  * serves everybody who came while the last one was on its way.
  */
 export class ReplicaBarrier {
-  readonly #client: Client;
+  readonly #link: Link;
   readonly #replicas: number;
   readonly #waitMs: number;
-  readonly #timeoutMs: number;
   readonly #perAttempt: boolean;
-  #lastError: Error | null = null;
-  #isStopped = false;
   /** The next round per node group: nobody has asked the server for it yet. */
   readonly #next = new Map<string, Promise<void>>();
   readonly #running = new Map<string, Promise<void>>();
 
   constructor(url: RedisUrl, wanted: NonNullable<LedgerOptions['wantDurability']>, timeoutMs: number) {
-    this.#client = createClient(url, null);
-    this.#client.on('error', (error: Error) => {
-      this.#lastError = error;
-    });
-    this.#timeoutMs = timeoutMs;
+    this.#link = new Link(url, timeoutMs, null);
     this.#replicas = wanted.waitReplicas ?? 0;
     this.#waitMs = wanted.waitMs ?? DEFAULT_WAIT_MS;
     this.#perAttempt = url.kind === 'cluster';
   }
 
   start(): void {
-    // What goes wrong here is met again, and told, by the first one who waits.
-    this.#client.connect().catch((error: Error) => {
-      this.#lastError = error;
-    });
+    this.#link.connect();
   }
 
   stop(): void {
-    this.#isStopped = true;
-    this.#client.disconnect();
+    this.#link.stop();
   }
 
   /** Resolves when everything that was answered for this attempt so far has reached the wanted number of replicas; throws LedgerUnavailable if it does not. */
@@ -75,19 +64,14 @@ export class ReplicaBarrier {
 
   async #ask(attempt: string): Promise<void> {
     const mark = attemptKey(attempt, 'mark');
-    const timeoutMs = this.#timeoutMs + this.#waitMs;
-    const acknowledged = await untilAnswered(
-      { what: 'WAIT', timeoutMs, lastError: () => this.#lastError, isStopped: () => this.#isStopped },
-      async () => {
-        const pipeline = this.#client
-          .pipeline()
-          .set(mark, '1', 'PX', MARK_LIFETIME_MS)
-          .call('WAIT', this.#replicas, this.#waitMs);
-        const answers = (await pipeline.exec()) ?? [];
-        for (const [error] of answers) if (error) throw error;
-        return Number(answers[1]?.[1]);
-      },
-    );
+    const markAndWait = async () => {
+      const pipeline = this.#link.client.pipeline();
+      pipeline.set(mark, '1', 'PX', MARK_LIFETIME_MS).call('WAIT', this.#replicas, this.#waitMs);
+      const answers = (await pipeline.exec()) ?? [];
+      for (const [error] of answers) if (error) throw error;
+      return Number(answers[1]?.[1]);
+    };
+    const acknowledged = await this.#link.ask('WAIT', markAndWait, this.#waitMs);
     if (!(acknowledged >= this.#replicas)) {
       throw new LedgerUnavailable(
         `${acknowledged} of ${this.#replicas} wanted replicas have acknowledged the write within ${this.#waitMs} ms`,

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Redis } from 'ioredis';
+import { type Ledger, LedgerUnavailable } from '../../src/ledger/ledger.ts';
+import type { RedisServer } from '../support/redis-server.ts';
+import { startCluster, startSentinelSetup } from '../support/redis-topologies.ts';
+import { addCall, admission, boundary, newAttempt, newCallId, parentOf, record, until } from './ledger/builders.ts';
+import { openRedisLedger } from './ledger/redis-store.ts';
+
+/** Tries until the store answers. */
+async function untilAvailable<T>(run: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Several clients that admit and commit until they are told to stop, through whatever happens meanwhile. */
+function startLoad(ledger: Ledger, attempt: string, clients: number) {
+  const committed: string[] = [];
+  let isStopped = false;
+  const running = Array.from({ length: clients }, async () => {
+    while (!isStopped) {
+      const callId = await untilAvailable(async () => {
+        const id = newCallId();
+        assert.equal((await ledger.admit(admission(attempt, id))).kind, 'admitted');
+        return id;
+      });
+      const request = record(attempt, callId, ['task', callId], { recordJson: callId });
+      const outcome = await untilAvailable(() => ledger.commit(request));
+      assert.ok(['committed', 'already_committed'].includes(outcome), outcome);
+      committed.push(callId);
+    }
+  });
+  return {
+    committed,
+    async more(calls: number) {
+      const target = committed.length + calls;
+      await until(async () => committed.length >= target);
+    },
+    async stop() {
+      isStopped = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+async function assertAllKept(ledger: Ledger, attempt: string, committed: readonly string[]): Promise<void> {
+  const records = await untilAvailable(() => ledger.records(attempt, 0, 1_000_000));
+  assert.equal(new Set(records).size, records.length);
+  assert.deepEqual([...records].sort(), [...committed].sort());
+  const snapshot = await ledger.snapshot(attempt);
+  assert.ok(snapshot !== 'retired');
+  const settled = new Set([...records, ...snapshot.refused.map(({ callId }) => callId)]);
+  assert.deepEqual(
+    snapshot.pendingCallIds,
+    snapshot.attemptedCallIds.filter((callId) => !settled.has(callId)),
+  );
+}
+
+describe('a Redis ledger behind Sentinel', () => {
+  it('keeps through a failover what it answered, where a replica must acknowledge each write', async () => {
+    const setup = await startSentinelSetup({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
+    const ledger = await openRedisLedger(setup.url, {
+      wantDurability: { waitReplicas: 1, waitMs: 500 },
+      leaseS: 60,
+      operationTimeoutMs: 3000,
+    });
+    try {
+      const attempt = newAttempt();
+      const load = startLoad(ledger, attempt, 4);
+      await load.more(50);
+      const [replicas] = (await ledger.check()).filter(({ name }) => name === 'ledger_replicas');
+      assert.deepEqual(replicas, {
+        name: 'ledger_replicas',
+        ok: true,
+        detail: '1 connected, 1 must acknowledge each write',
+      });
+      await setup.master.kill9();
+      const killedAt = load.committed.length;
+      // The new master has no replica yet: nothing is promised until the old one is back as one.
+      await setup.master.restart();
+      await until(async () => load.committed.length > killedAt + 50);
+      await load.stop();
+      await untilAvailable(() => ledger.sweep());
+      await assertAllKept(ledger, attempt, load.committed);
+    } finally {
+      await ledger.stop();
+      await setup.stop();
+    }
+  });
+
+  it('promises nothing without the replicas that it was told to wait for', async () => {
+    const setup = await startSentinelSetup();
+    const ledger = await openRedisLedger(setup.url, { wantDurability: { waitReplicas: 1, waitMs: 200 }, leaseS: 60 });
+    try {
+      const attempt = newAttempt();
+      await addCall(ledger, attempt, ['task', 'a']);
+      await setup.replica.kill9();
+      const callId = newCallId();
+      await assert.rejects(
+        ledger.admit(admission(attempt, callId)),
+        /LedgerUnavailable: 0 of 1 wanted replicas have acknowledged the write within 200 ms/,
+      );
+      await setup.replica.restart();
+      // The same again: whether it had happened was not known.
+      assert.equal((await untilAvailable(() => ledger.admit(admission(attempt, callId)))).kind, 'admitted');
+    } finally {
+      await ledger.stop();
+      await setup.stop();
+    }
+  });
+});
+
+describe('a Redis ledger on a Cluster', () => {
+  const idOf = async (node: Redis) => String(await node.call('CLUSTER', 'MYID'));
+  const connect = async (server: RedisServer) => {
+    const node = new Redis(server.port, { lazyConnect: true });
+    await node.connect();
+    return node;
+  };
+
+  /** Moves the slot of a key from the node that has it to another one, as `redis-cli --cluster reshard` does. */
+  async function moveSlot(nodes: readonly Redis[], servers: readonly RedisServer[], key: string): Promise<void> {
+    const slot = String(await nodes[0]!.call('CLUSTER', 'KEYSLOT', key));
+    const owners = await Promise.all(
+      nodes.map(async (node) => (await node.call('CLUSTER', 'COUNTKEYSINSLOT', slot)) !== 0),
+    );
+    const from = owners.indexOf(true);
+    const to = (from + 1) % nodes.length;
+    const [fromId, toId] = [await idOf(nodes[from]!), await idOf(nodes[to]!)];
+    await nodes[to]!.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
+    await nodes[from]!.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
+    for (;;) {
+      const keys = (await nodes[from]!.call('CLUSTER', 'GETKEYSINSLOT', slot, '5')) as string[];
+      if (keys.length === 0) break;
+      await nodes[from]!.call('MIGRATE', '127.0.0.1', servers[to]!.port, '', '0', '5000', 'KEYS', ...keys);
+    }
+    for (const node of [nodes[to]!, ...nodes]) await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
+  }
+
+  it('goes on while the slot of an attempt moves under load', async () => {
+    const cluster = await startCluster(3);
+    const ledger = await openRedisLedger(cluster.url, { leaseS: 60 });
+    const nodes = await Promise.all(cluster.nodes.map(connect));
+    try {
+      const attempt = newAttempt();
+      const load = startLoad(ledger, attempt, 4);
+      for (let move = 0; move < 3; move += 1) {
+        await load.more(50);
+        await moveSlot(nodes, cluster.nodes, `gmp:1:{${attempt}}:meta`);
+      }
+      await load.more(50);
+      await load.stop();
+      await assertAllKept(ledger, attempt, load.committed);
+      const last = load.committed.at(-1)!;
+      const next = await ledger.admit(admission(attempt, newCallId(), { boundary: boundary(['task', last]) }));
+      assert.equal(parentOf(next), last);
+    } finally {
+      for (const node of nodes) node.disconnect();
+      await ledger.stop();
+      await cluster.stop();
+    }
+  });
+
+  it('waits for replicas at the node that has the slot', async () => {
+    const cluster = await startCluster(2);
+    const ledger = await openRedisLedger(cluster.url, { wantDurability: { waitReplicas: 1, waitMs: 50 }, leaseS: 60 });
+    try {
+      for (let attempt = 0; attempt < 4; attempt += 1) {
+        await assert.rejects(
+          ledger.admit(admission(newAttempt(), newCallId())),
+          /0 of 1 wanted replicas have acknowledged/,
+        );
+      }
+    } finally {
+      await ledger.stop();
+      await cluster.stop();
+    }
+  });
+});
