@@ -345,6 +345,11 @@ const REFUSED: Array<[why: string, values: unknown, message: RegExp]> = [
   ],
   ['a misspelt value', { ...MINIMAL, replicaCount: 2 }, /additional properties 'replicaCount' not allowed/],
   ['a misspelt nested value', { ...MINIMAL, service: { prot: 80 } }, /additional properties 'prot' not allowed/],
+  [
+    'a misspelt configuration key',
+    { ...MINIMAL, config: { ...MINIMAL.config, log: { levle: 'info' } } },
+    /at '\/config\/log': additional properties 'levle' not allowed/,
+  ],
   ['a wrong type', { ...MINIMAL, replicas: 'two' }, /at '\/replicas': got string, want integer/],
   ['a digest that is none', { ...MINIMAL, image: { digest: 'latest' } }, /at '\/image\/digest'/],
 ];
