@@ -10,7 +10,7 @@
 --
 -- idempotencyKey: '' or '=' and the key. parentKind: search, none, named. secondDigest: '' without a boundary. echoedIds: JSON list.
 -- reasoning: '' or a JSON list.
--- include: lib/calls.lua lib/failures.lua lib/waiting.lua lib/records.lua lib/search.lua
+-- include: lib/calls.lua lib/failures.lua lib/waiting.lua lib/resends.lua lib/records.lua lib/search.lua
 
 -- read
 

@@ -3,7 +3,7 @@
 -- keys: calls waited resends replies
 -- args: callId
 -- reply: nothing
--- include: lib/calls.lua lib/waiting.lua
+-- include: lib/calls.lua lib/resends.lua
 
 local call = readCall(callId)
 if not call then return end
