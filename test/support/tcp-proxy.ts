@@ -36,6 +36,12 @@ export interface TcpProxy {
   setFault(fault: LinkFault | null): void;
   /** What happens to the next connections, one each, before `setFault` counts again. */
   next(...faults: LinkFault[]): void;
+  /**
+   * The next `count` chunks that come down, on whatever connection, do not arrive: their connection is cut instead. The request was acted on, its answer is lost.
+   */
+  loseAnswers(count: number): void;
+  /** Every chunk waits so long on its way, on open connections too; 0 ends it. */
+  slow(ms: number): void;
   /** Resets open connections, on both sides or on one: the other side then hears nothing. Says how many. */
   cut(side?: 'both' | 'client' | 'server'): number;
   /** Ends one way of the open connections, as a shutdown of that half. */
@@ -87,6 +93,12 @@ export async function startTcpProxy(
     halfClose: (way) => {
       for (const link of open()) link.halfClose(way);
     },
+    loseAnswers: (count) => {
+      gate.answersToLose = count;
+    },
+    slow: (ms) => {
+      gate.delayMs = ms;
+    },
     stall: () => gate.shut(),
     resume: () => gate.reopen(),
     async whenLinked(count, signal) {
@@ -101,8 +113,10 @@ export async function startTcpProxy(
   };
 }
 
-/** Lets bytes pass, or not. */
+/** What holds for every connection: whether bytes pass, how late, and how many answers are lost. */
 class Gate {
+  delayMs = 0;
+  answersToLose = 0;
   private waiting: { promise: Promise<void>; open: () => void } | null = null;
 
   shut(): void {
@@ -167,9 +181,14 @@ class OpenLink implements Link {
   private async pump(way: Way, from: Socket, to: Socket): Promise<void> {
     try {
       for await (const chunk of from.iterator({ destroyOnReturn: false })) {
-        const delayMs = this.fault.delayMs?.[way] ?? 0;
+        const delayMs = (this.fault.delayMs?.[way] ?? 0) + this.gate.delayMs;
         if (delayMs > 0) await sleep(delayMs);
         for (let shut = this.gate.passage(); shut !== null; shut = this.gate.passage()) await shut;
+        if (way === 'down' && this.gate.answersToLose > 0) {
+          this.gate.answersToLose -= 1;
+          this.cut('both');
+          return;
+        }
         if (!(await this.forward(way, chunk as Buffer, to))) return;
       }
       if (!to.destroyed && !this.silent) to.end();
