@@ -11,6 +11,9 @@ import type { WhyRoot } from '../protocol/wire/ledger.ts';
 import type { CapturedCall } from './admit-call.ts';
 import type { Evidence } from './gather-evidence.ts';
 
+/** Comparing with more records than these would keep the process from other calls for too long. */
+const MOST_RECORDS = 5_000;
+
 /**
  * Finds out why a call is a root (protocol section 7, `why_root`) while the worker is busy with it: it looks at the sketches of the records that the call could
  * see. Null for a continuation. A ledger that is away costs the detail, never the call.
@@ -27,6 +30,12 @@ export async function explainAdmission(
 ): Promise<WhyRoot | null> {
   if (admitted.candidate !== null) return null;
   const { evidence, request } = prepared;
+  if (admitted.recordsSeen > MOST_RECORDS) {
+    return {
+      cause: 'history_differs',
+      explanation: `Not compared: this attempt has more than ${MOST_RECORDS} records.`,
+    };
+  }
   try {
     const records = admitted.recordsSeen === 0 ? [] : await ctx.ledger.sketches(call.attempt, admitted.recordsSeen);
     return explainRoot({

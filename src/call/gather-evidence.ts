@@ -71,6 +71,11 @@ export function gatherEvidence(
   };
 }
 
+/** All of a request's evidence in one text: every item and what shapes the prompt. */
+export function evidenceDigest(evidence: Evidence): string {
+  return `${evidence.summarizer.summary().sourceDigest}${evidence.renderDigest}`;
+}
+
 function echoedIds(message: EngineMessage | undefined): readonly string[] {
   return message?.role === 'assistant' ? message.echoedIds : [];
 }

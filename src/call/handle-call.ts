@@ -9,7 +9,7 @@ import type { AgentChannel } from './agent-channel.ts';
 import { conversionOptions, replyOptions, upstreamFields, upstreamMessages } from './call-settings.ts';
 import { recordFailure } from './commit-record.ts';
 import { explainAdmission } from './explain-admission.ts';
-import { type Evidence, gatherEvidence } from './gather-evidence.ts';
+import { type Evidence, evidenceDigest, gatherEvidence } from './gather-evidence.ts';
 import { type CallFailure, handOver, watchHandOver } from './hand-over.ts';
 import { identifyAttempt, PARENT_HEADER } from './identify-attempt.ts';
 import { joinCall } from './join-call.ts';
@@ -93,7 +93,7 @@ async function captureCall(
   const call: CapturedCall = { attempt, namedParent, callId: ctx.newCallId(), admittedAtS: ctx.nowS() };
   const idempotencyKey = incoming.headers['idempotency-key'];
   const resend = {
-    requestDigest: requestDigest(incoming.dialect, prepared.body),
+    requestDigest: requestDigest(incoming.dialect, prepared.body, evidenceDigest(prepared.evidence)),
     idempotencyKey: typeof idempotencyKey === 'string' && idempotencyKey !== '' ? idempotencyKey : null,
   };
   const admitMs = performance.now();

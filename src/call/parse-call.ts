@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { ServiceError } from '../errors.ts';
 import { serviceError } from '../errors.ts';
 import { chat } from '../protocol/chat/index.ts';
@@ -60,15 +61,24 @@ const NOT_THE_CALL: ReadonlySet<string> = new Set(['stream', 'stream_options', '
 /**
  * Identity of a captured request for the re-send rule (design, "Never twice"): dialect and body, but for the members above, in whatever order the members stand. The
  * bytes of a member count as they came, since clients repeat the conversation byte for byte; Codex writes its `client_metadata` in another order each time, and
- * others count their tries there. 64 hex digits.
+ * others count their tries there. What shapes the prompt is told apart by `evidence`, a digest of all of it; for the rest of a long member a checksum of its bytes is
+ * enough, which costs a third of a digest. 64 hex digits.
  */
-export function requestDigest(dialect: Dialect, body: JsonNode): string {
+export function requestDigest(dialect: Dialect, body: JsonNode, evidence: string): string {
   const members = body.keys.map((key, at) => ({ key, value: body.children[at] as JsonNode }));
-  const hash = createHash('sha256').update(dialect);
+  let identity = `${dialect}\0${evidence}`;
   for (const { key, value } of members.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))) {
-    if (!NOT_THE_CALL.has(key)) hash.update(`\0${key}\0`).update(value.raw());
+    if (!NOT_THE_CALL.has(key)) identity += `\0${key}\0${memberIdentity(value)}`;
   }
-  return hash.digest('hex');
+  return hash('sha256', identity);
+}
+
+/** Bytes up to which a member stands for itself. */
+const SMALL_MEMBER = 1024;
+
+function memberIdentity(value: JsonNode): string {
+  const length = value.end - value.start;
+  return length <= SMALL_MEMBER ? value.rawText() : `${length}:${crc32(value.raw())}`;
 }
 
 function article(kind: string): string {

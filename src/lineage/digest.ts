@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { JsonNode } from '../protocol/json/json-node.ts';
 
 /** Domain of every digest of section 3. */
 export const REPLAY_DOMAIN = 'nemo-gym-replay-v1\0';
@@ -30,3 +31,25 @@ export function formDigest(form: string): string {
 }
 
 const WIDE_DOMAIN = Buffer.from(`${REPLAY_DOMAIN}w`, 'latin1');
+
+const TEXT_DOMAIN = `${REPLAY_DOMAIN}j`;
+/** Longer texts are not worth keeping room for. */
+const MAX_SCRATCH = 1024 * 1024;
+/** Where head and text are put side by side to be hashed at once; grows to the longest. */
+let scratch = Buffer.allocUnsafe(64 * 1024);
+
+/**
+ * Digest of a form that ends with one text, as `JSON.stringify` spells it. Given as the client's JSON string (which must not be `respelled`), its bytes are hashed as
+ * they came, which costs neither decoding nor encoding them. `head` must frame itself and be
+ * well-formed Unicode.
+ */
+export function textFormDigest(head: string, text: string | JsonNode): string {
+  if (typeof text === 'string') return hash('sha256', TEXT_DOMAIN + head + JSON.stringify(text));
+  const headLength = Buffer.byteLength(head) + TEXT_DOMAIN.length;
+  const length = headLength + text.end - text.start;
+  if (length > MAX_SCRATCH) return hash('sha256', Buffer.concat([Buffer.from(TEXT_DOMAIN + head), text.raw()]));
+  if (length > scratch.length) scratch = Buffer.allocUnsafe(2 * length);
+  scratch.write(TEXT_DOMAIN + head, 'utf8');
+  text.bytes.copy(scratch, headLength, text.start, text.end);
+  return hash('sha256', scratch.subarray(0, length));
+}

@@ -1,6 +1,13 @@
-import type { AssistantMessage, EngineMessage, EnginePart } from '../protocol/conversation.ts';
+import type {
+  AssistantMessage,
+  EngineMessage,
+  EnginePart,
+  SystemMessage,
+  ToolMessage,
+  UserMessage,
+} from '../protocol/conversation.ts';
 import { canonicalArguments } from './canonical-json.ts';
-import { formDigest } from './digest.ts';
+import { formDigest, textFormDigest } from './digest.ts';
 import { mediaForm } from './media-form.ts';
 import type { EvidenceItem, ReasoningPolicy } from './types.ts';
 
@@ -16,9 +23,9 @@ export function evidenceOf(message: EngineMessage, policy: ReasoningPolicy): Evi
   switch (message.role) {
     case 'system':
     case 'user':
-      return plainItem(message.role, `${message.role}${nameForm(message.name)}${contentForm(message.content)}`);
+      return plainItem(message, `${message.role}${nameForm(message.name)}`);
     case 'tool':
-      return plainItem('tool', `tool${framed('i', message.toolCallId)}${contentForm(message.content)}`);
+      return plainItem(message, `tool${JSON.stringify(message.toolCallId)}`);
     case 'assistant':
       return assistantItem(message, policy);
     default:
@@ -26,8 +33,29 @@ export function evidenceOf(message: EngineMessage, policy: ReasoningPolicy): Evi
   }
 }
 
-function plainItem(role: 'system' | 'user' | 'tool', form: string): EvidenceItem {
-  return { role, digest: formDigest(form), emptyToolContentDigest: null, reasoningDigest: null };
+/** A single text stands at the end of the form as its JSON string, so that the client's own bytes can be hashed as they came. */
+function plainItem(message: SystemMessage | UserMessage | ToolMessage, head: string): EvidenceItem {
+  return {
+    role: message.role,
+    digest: plainDigest(message, head),
+    emptyToolContentDigest: null,
+    reasoningDigest: null,
+  };
+}
+
+function plainDigest(message: SystemMessage | UserMessage | ToolMessage, head: string): string {
+  const { textNode } = message;
+  if (textNode !== undefined && !textNode.respelled) return textFormDigest(head, textNode);
+  const { content } = message;
+  const text = typeof content === 'string' ? content : onlyText(content);
+  return text === null ? formDigest(head + listForm(content as readonly EnginePart[])) : textFormDigest(head, text);
+}
+
+/** The text that a list of parts is the same as: of its only part, or empty for the empty list. */
+function onlyText(parts: readonly EnginePart[]): string | null {
+  const [first] = parts;
+  if (first === undefined) return '';
+  return parts.length === 1 && first.type === 'text' ? first.text : null;
 }
 
 function assistantItem(message: AssistantMessage, policy: ReasoningPolicy): EvidenceItem {
@@ -86,19 +114,21 @@ export function joinTexts(parts: readonly EnginePart[]): readonly EnginePart[] {
   return joined.length === 1 ? joined : joined.filter((part) => part.type !== 'text' || part.text !== '');
 }
 
-/** A string is the list of one text part; so is the empty list, with an empty text. Several text parts stay a list. */
-function contentForm(content: string | readonly EnginePart[]): string {
-  if (typeof content === 'string') return framed('t', content);
-  const [first] = content;
-  if (first === undefined) return EMPTY_TEXT;
-  if (content.length === 1 && first.type === 'text') return framed('t', first.text);
+/** Several parts, each behind its length. */
+function listForm(content: readonly EnginePart[]): string {
   let out = `l${content.length}:`;
   for (const part of content) out += part.type === 'text' ? framed('t', part.text) : framed('m', mediaForm(part));
   return out;
 }
 
+/** A string is the list of one text part; so is the empty list, with an empty text. Several text parts stay a list. */
+function contentForm(content: readonly EnginePart[]): string {
+  const text = onlyText(content);
+  return text === null ? listForm(content) : framed('t', text);
+}
+
 function nameForm(name: string | undefined): string {
-  return name === undefined || name === '' ? '' : framed('w', name);
+  return name === undefined || name === '' ? '' : `w${JSON.stringify(name)}`;
 }
 
 function framed(tag: string, text: string): string {

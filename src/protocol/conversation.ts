@@ -25,7 +25,8 @@ export interface EngineToolCall {
 /**
  * One message of the conversation as converted for the engine (protocol section 3): the form in which histories are compared, and
  * from which the upstream message is built. `verbatim` holds the client's own bytes of the whole upstream message where the
- * conversion changes nothing; the builder sends them as they are.
+ * conversion changes nothing; the builder sends them as they are. `textNode` is the JSON string that `content` is the text of, where it is a single text of
+ * the client's: evidence can be taken from its bytes, and `content` need not be decoded.
  */
 export type EngineMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
@@ -34,6 +35,7 @@ export interface SystemMessage {
   readonly content: string | readonly EnginePart[];
   readonly name?: string | undefined;
   readonly verbatim?: Uint8Array | undefined;
+  readonly textNode?: JsonNode | undefined;
 }
 
 export interface UserMessage {
@@ -41,6 +43,7 @@ export interface UserMessage {
   readonly content: string | readonly EnginePart[];
   readonly name?: string | undefined;
   readonly verbatim?: Uint8Array | undefined;
+  readonly textNode?: JsonNode | undefined;
 }
 
 export interface AssistantMessage {
@@ -62,6 +65,7 @@ export interface ToolMessage {
   readonly content: string | readonly EnginePart[];
   readonly toolCallId: string;
   readonly verbatim?: Uint8Array | undefined;
+  readonly textNode?: JsonNode | undefined;
 }
 
 /** How a flat engine tool name goes back to the client (Responses only; Chat and Messages tools keep their names). */

@@ -22,6 +22,8 @@ export class JsonNode {
   readonly end: number;
   /** A string that holds at least one backslash. */
   readonly escaped: boolean;
+  /** A string that `JSON.stringify` would spell otherwise: it holds `\\u....` or `\\/`. */
+  readonly respelled: boolean;
   /** Elements of an array; member values of an object, in order, in step with `keys`. */
   readonly children: readonly JsonNode[];
   /** Member names of an object, decoded, in order, duplicates included. */
@@ -35,12 +37,14 @@ export class JsonNode {
     escaped = false,
     children: readonly JsonNode[] = NO_NODES,
     keys: readonly string[] = NO_KEYS,
+    respelled = false,
   ) {
     this.bytes = bytes;
     this.kind = kind;
     this.start = start;
     this.end = end;
     this.escaped = escaped;
+    this.respelled = respelled;
     this.children = children;
     this.keys = keys;
   }

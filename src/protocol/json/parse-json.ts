@@ -72,6 +72,7 @@ class Parser {
   private readonly allowNonFinite: boolean;
   private at = 0;
   private escaped = false;
+  private respelled = false;
 
   constructor(bytes: Buffer, options: ParseJsonOptions) {
     this.bytes = bytes;
@@ -98,7 +99,7 @@ class Parser {
         return this.array(depth);
       case QUOTE: {
         this.string();
-        return new JsonNode(this.bytes, 'string', start, this.at, this.escaped);
+        return new JsonNode(this.bytes, 'string', start, this.at, this.escaped, undefined, undefined, this.respelled);
       }
       case 0x74:
         return this.literal('true', start);
@@ -217,11 +218,12 @@ class Parser {
     }
   }
 
-  /** Steps over a string; leaves in `escaped` whether it holds a backslash. */
+  /** Steps over a string; leaves in `escaped` and `respelled` what JsonNode says of them. */
   private string(): void {
     const bytes = this.bytes;
     let at = this.at + 1;
     this.escaped = false;
+    this.respelled = false;
     for (;;) {
       let byte = bytes[at];
       while (byte !== undefined && PLAIN[byte] === 1) byte = bytes[++at];
@@ -237,11 +239,15 @@ class Parser {
           for (let digit = at + 2; digit < at + 6; digit++)
             if (!isHex(bytes[digit])) this.fail('a \\u escape needs four hex digits', at);
           at += 6;
+          this.respelled = true;
           break;
         }
+        case 0x2f:
+          at += 2;
+          this.respelled = true;
+          break;
         case QUOTE:
         case BACKSLASH:
-        case 0x2f:
         case 0x62:
         case 0x66:
         case 0x6e:

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { parseBody, requestDigest } from '../../../src/call/parse-call.ts';
 import type { Dialect } from '../../../src/protocol/conversation.ts';
 
-function digest(text: string, dialect: Dialect = 'responses'): string {
+function digest(text: string, dialect: Dialect = 'responses', evidence = 'e'): string {
   const body = parseBody(Buffer.from(text), 64);
   if ('status' in body) throw new Error(body.message);
-  return requestDigest(dialect, body);
+  return requestDigest(dialect, body, evidence);
 }
 
 const CALL = '{"model":"m","input":[{"role":"user","content":"hi"}],"temperature":1}';
@@ -37,3 +37,13 @@ for (const [what, text] of OTHER) {
 }
 
 test('another dialect makes another call', () => assert.notEqual(digest(CALL, 'chat'), digest(CALL)));
+
+test('other evidence makes another call', () => {
+  assert.notEqual(digest(CALL, 'responses', 'other'), digest(CALL));
+});
+
+test('one byte of a long member that is no evidence makes another call', () => {
+  const long = CALL.replace('"hi"', `"${'x'.repeat(5000)}","id":"a"`);
+  assert.equal(digest(long), digest(long));
+  assert.notEqual(digest(long.replace('"id":"a"', '"id":"b"')), digest(long));
+});
