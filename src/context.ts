@@ -65,6 +65,8 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
     });
   const metrics = buildMetrics(() => ledger.gauges(), nowS);
   const events = buildEvents(log, metrics);
+  // Believed healthy until one fails; without this a worker that never failed would have no series.
+  for (const worker of config.workers) metrics.workerUp.set({ worker }, 1);
   return {
     config,
     log,

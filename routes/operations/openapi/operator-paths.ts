@@ -19,8 +19,8 @@ export function operatorPaths(): JsonObject {
     },
     '/health/ready': {
       get: {
-        ...operation('Ready', 'The ledger can be asked, and a worker can be reached'),
-        responses: { 200: jsonReply('Both.', 'Ready'), 503: jsonReply('Which of them not.', 'Ready') },
+        ...operation('Ready', 'The ledger can be asked, a worker can be reached, and the process was not told to stop'),
+        responses: { 200: jsonReply('It takes calls.', 'Ready'), 503: jsonReply('Why it does not.', 'Ready') },
       },
     },
     '/metrics': {

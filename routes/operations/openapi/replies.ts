@@ -68,7 +68,11 @@ export const modelList = z.looseObject({ object: z.literal('list'), data: z.arra
 export const inputTokens = z.strictObject({ input_tokens: count });
 export const promptTokens = z.strictObject({ prompt_token_count: count });
 export const live = z.strictObject({ status: z.literal('ok') });
-export const ready = z.strictObject({ status: z.enum(['ok', 'unavailable']), ledger: text, workers: text });
+export const ready = z.strictObject({
+  status: z.enum(['ok', 'unavailable', 'stopping']),
+  ledger: text.optional().meta({ description: '`ok`, or why it cannot be asked' }),
+  workers: text.optional(),
+});
 
 export const openAiError = z
   .strictObject({
