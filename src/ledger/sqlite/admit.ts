@@ -10,15 +10,14 @@ import type { Store } from './store.ts';
 const refused = (code: Extract<AdmitOutcome, { kind: 'refused' }>['code']): AdmitOutcome => ({ kind: 'refused', code });
 
 /** See Ledger.admit; the checks stand in the order in which they are promised there. */
-export function admit(store: Store, request: AdmitRequest, nowS: number): AdmitOutcome {
+export function admit(store: Store, request: AdmitRequest): AdmitOutcome {
   const { callId } = request;
   const known = store.attempts.find(request.attempt);
   if (known?.state === RETIRED) return refused('attempt_retired');
   const again = known && admittedBefore(store, known, request);
   if (again) return again;
 
-  const resend =
-    known && request.resend ? findResend(store, known, callId, request.resend, nowS) : { kind: 'none' as const };
+  const resend = known && request.resend ? findResend(store, known, callId, request.resend) : { kind: 'none' as const };
   if (known?.state === CLOSED && resend.kind !== 'joins') return refused('attempt_closed');
   if (resend.kind === 'reused_key') return refused('idempotency_key_reused');
   if (known && resend.kind === 'joins') {

@@ -78,7 +78,7 @@ export function gauges(store: Store): LedgerGauges {
     openAttempts: open.n,
     pendingCalls: pending.n,
     oldestPendingS: pending.oldest,
-    keptReplyBytes: store.keptBytes(),
+    keptReplyBytes: store.kept.bytes,
   };
 }
 

@@ -7,12 +7,12 @@ import type { Store } from './store.ts';
 const ORPHAN_REASON = 'request_finished_without_staged_coordinates';
 
 /** Retire leaves a fence: an attempt in state retired, without rows. */
-export function retire(store: Store, names: readonly string[], nowS: number): Removal {
+export function retire(store: Store, names: readonly string[]): Removal {
   return remove(names, (name) => {
     const attempt = store.attempts.find(name);
     if (attempt?.state === RETIRED) return false;
     if (attempt) store.attempts.detach(attempt);
-    store.attempts.create(name, RETIRED, nowS);
+    store.attempts.create(name, RETIRED, store.nowS);
     return attempt !== undefined;
   });
 }
@@ -57,9 +57,10 @@ export function clearDoomed(store: Store, limit: number): boolean {
 }
 
 function clearReplies(store: Store, id: number, limit: number): boolean {
-  const sql = 'DELETE FROM reply WHERE id IN (SELECT id FROM reply WHERE attempt = ? LIMIT ?) RETURNING bytes';
-  const replies = store.db.all<{ bytes: number }>(sql, id, limit);
-  for (const { bytes } of replies) store.addKeptBytes(-bytes);
+  const sql = `DELETE FROM reply WHERE attempt = ?1 AND call_id IN (SELECT call_id FROM reply WHERE attempt = ?1 LIMIT ?2)
+    RETURNING call_id`;
+  const replies = store.db.all<{ call_id: string }>(sql, id, limit);
+  for (const { call_id } of replies) store.kept.forget(id, call_id);
   return replies.length > 0;
 }
 
@@ -81,9 +82,9 @@ const ATTEMPTS_PER_SWEEP = 500;
  * This process is the only writer, so every intent of an earlier run was left by a dead one. Also drops replies whose time is up and, if configured,
  * attempts without activity and without calls in flight.
  */
-export function sweep(store: Store, abandonedAfterS: number | null, nowS: number): Swept {
-  dropExpiredReplies(store, nowS);
-  const abandoned = abandonedAfterS === null ? [] : deleteAbandoned(store, nowS - abandonedAfterS);
+export function sweep(store: Store, abandonedAfterS: number | null): Swept {
+  dropExpiredReplies(store);
+  const abandoned = abandonedAfterS === null ? [] : deleteAbandoned(store, store.nowS - abandonedAfterS);
   if (store.orphansSettled) return { deadReplicas: [], settledCalls: 0, attempts: [], abandoned };
   const orphans = store.db.all<{ name: string; replica: string; call_id: string }>(
     `SELECT name, replica, call_id FROM call JOIN attempt ON attempt.id = call.attempt

@@ -6,50 +6,45 @@ import type { Store } from './store.ts';
 /** Replies kept for re-sends, and who waits for them. */
 
 /** Keeps the reply of a call; without room for it, or null, nobody can claim it any more. */
-export function keepReply(store: Store, attempt: Attempt, call: CallRow, json: string | null, nowS: number): void {
+export function keepReply(store: Store, attempt: Attempt, call: CallRow, json: string | null): void {
   const bytes = json === null ? 0 : Buffer.byteLength(json);
-  if (json === null || bytes > store.replies.keepBytes) {
+  if (json === null || !store.kept.fits(bytes)) {
     store.handovers.end(attempt.id, call.request_digest, call.call_id);
     return;
   }
-  while (store.keptBytes() + bytes > store.replies.keepBytes && dropOldest(store, Number.POSITIVE_INFINITY));
-  store.db.change(
-    'INSERT INTO reply (attempt, call_id, expires_at_s, bytes, json) VALUES (?, ?, ?, ?, ?)',
-    attempt.id,
-    call.call_id,
-    nowS + store.replies.keepS,
-    bytes,
-    json,
-  );
-  store.addKeptBytes(bytes);
+  for (const old of store.kept.add(attempt.id, call.call_id, bytes)) deleteReply(store, old.attempt, old.callId);
+  const untilS = store.nowS + store.keepS;
+  store.db.change('INSERT INTO reply VALUES (?, ?, ?, ?)', attempt.id, call.call_id, untilS, json);
 }
 
 export function dropReply(store: Store, attempt: Attempt, callId: string): void {
-  const sql = 'DELETE FROM reply WHERE attempt = ? AND call_id = ? RETURNING bytes';
-  const row = store.db.get<{ bytes: number }>(sql, attempt.id, callId);
-  if (row) store.addKeptBytes(-row.bytes);
+  if (!store.kept.forget(attempt.id, callId)) return;
+  store.db.change('DELETE FROM reply WHERE attempt = ? AND call_id = ?', attempt.id, callId);
 }
 
-export function dropExpiredReplies(store: Store, nowS: number): void {
-  while (dropOldest(store, nowS));
+export function dropExpiredReplies(store: Store): void {
+  for (const old of store.kept.takeExpired()) deleteReply(store, old.attempt, old.callId);
 }
 
-/** Drops the reply that was kept first, if its time is up at `nowS`. */
-function dropOldest(store: Store, nowS: number): boolean {
-  const sql =
-    'DELETE FROM reply WHERE id = (SELECT min(id) FROM reply) AND expires_at_s <= ? RETURNING attempt, call_id, bytes';
-  const row = store.db.get<{ attempt: number; call_id: string; bytes: number }>(sql, nowS);
-  if (!row) return false;
-  store.addKeptBytes(-row.bytes);
-  const callSql = 'SELECT request_digest FROM call WHERE attempt = ? AND call_id = ?';
-  const call = store.db.get<Pick<CallRow, 'request_digest'>>(callSql, row.attempt, row.call_id);
-  store.handovers.end(row.attempt, call?.request_digest ?? null, row.call_id);
-  return true;
+function deleteReply(store: Store, attempt: number, callId: string): void {
+  store.db.change('DELETE FROM reply WHERE attempt = ? AND call_id = ?', attempt, callId);
+  const sql = 'SELECT request_digest FROM call WHERE attempt = ? AND call_id = ?';
+  const call = store.db.get<Pick<CallRow, 'request_digest'>>(sql, attempt, callId);
+  store.handovers.end(attempt, call?.request_digest ?? null, callId);
 }
 
-function keptReply(store: Store, attempt: Attempt, callId: string, nowS: number): string | null {
-  const sql = 'SELECT json FROM reply WHERE attempt = ? AND call_id = ? AND expires_at_s > ?';
-  return store.db.get<{ json: string }>(sql, attempt.id, callId, nowS)?.json ?? null;
+function keptReply(store: Store, attempt: Attempt, callId: string): string | null {
+  const sql = 'SELECT json FROM reply WHERE attempt = ? AND call_id = ? AND until_s > ?';
+  return store.db.get<{ json: string }>(sql, attempt.id, callId, store.nowS)?.json ?? null;
+}
+
+/** The account of what the file keeps, at start and after a rollback. */
+export function accountForReplies(store: Store): void {
+  const rows = store.db.all<{ attempt: number; call_id: string; until_s: number; bytes: number }>(
+    'SELECT attempt, call_id, until_s, octet_length(json) AS bytes FROM reply ORDER BY until_s',
+  );
+  for (const row of rows)
+    store.kept.enter({ attempt: row.attempt, callId: row.call_id, bytes: row.bytes, untilS: row.until_s });
 }
 
 export type Resend =
@@ -63,12 +58,11 @@ export function findResend(
   attempt: Attempt,
   waiter: string,
   resend: { readonly requestDigest: string; readonly idempotencyKey: string | null },
-  nowS: number,
 ): Resend {
   const { requestDigest, idempotencyKey } = resend;
   const answerable = (call: CallRow) =>
     call.failed === 0 &&
-    (call.state === PENDING || (call.state === COMMITTED && keptReply(store, attempt, call.call_id, nowS) !== null));
+    (call.state === PENDING || (call.state === COMMITTED && keptReply(store, attempt, call.call_id) !== null));
   if (idempotencyKey !== null) {
     const call = findByKey(store, attempt, idempotencyKey);
     if (call && call.request_digest !== requestDigest) return { kind: 'reused_key' };
@@ -106,13 +100,13 @@ export function restoreHandovers(store: Store): void {
   store.handovers.keep();
 }
 
-export function replyOf(store: Store, name: string, callId: string, nowS: number): ReplyState {
+export function replyOf(store: Store, name: string, callId: string): ReplyState {
   const attempt = store.attempts.find(name);
   const call = attempt && findCall(store, attempt, callId);
   if (!attempt || !call) return { kind: 'gone' };
   if (call.failed === 1) return { kind: 'failed' };
   if (call.state === PENDING) return { kind: 'running' };
   if (call.state !== COMMITTED) return { kind: 'failed' };
-  const replyJson = keptReply(store, attempt, callId, nowS);
+  const replyJson = keptReply(store, attempt, callId);
   return replyJson === null ? { kind: 'gone' } : { kind: 'finished', replyJson };
 }

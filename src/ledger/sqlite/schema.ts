@@ -54,7 +54,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX call_key ON call (attempt, idempotency_key, seq) WHERE idempotency_key IS NOT NULL;
 
   CREATE TABLE failure (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     attempt INTEGER NOT NULL,
     call_id TEXT NOT NULL,
     reason TEXT NOT NULL,
@@ -95,14 +95,12 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE reply (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
     attempt INTEGER NOT NULL,
     call_id TEXT NOT NULL,
-    expires_at_s REAL NOT NULL,
-    bytes INTEGER NOT NULL,
+    until_s REAL NOT NULL,
     json TEXT NOT NULL,
-    UNIQUE (attempt, call_id)
-  ) STRICT;
+    PRIMARY KEY (attempt, call_id)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 

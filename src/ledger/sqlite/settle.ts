@@ -7,7 +7,7 @@ import type { Store } from './store.ts';
 
 /** What becomes of an intent: a record, a refusal, a failure row. Retired attempts have no calls left, so nothing of them is found here. */
 
-export function commit(store: Store, request: CommitRequest, nowS: number): CommitOutcome {
+export function commit(store: Store, request: CommitRequest): CommitOutcome {
   const { attempt, call } = find(store, request.attempt, request.callId);
   if (!attempt || !call) return 'dropped';
   if (call.state === REFUSED) return 'conflict';
@@ -28,8 +28,8 @@ export function commit(store: Store, request: CommitRequest, nowS: number): Comm
     store.db.change('INSERT INTO root VALUES (?, ?, ?)', recordKey(attempt, number), call.call_id, request.whyRootJson);
   }
   setCommitted(store, attempt, call, number);
-  attempt.last_activity_s = Math.max(attempt.last_activity_s, nowS);
-  keepReply(store, attempt, call, request.replyJson, nowS);
+  attempt.last_activity_s = Math.max(attempt.last_activity_s, store.nowS);
+  keepReply(store, attempt, call, request.replyJson);
   return 'committed';
 }
 
@@ -52,8 +52,8 @@ function find(store: Store, name: string, callId: string): { attempt: Attempt | 
   return { attempt, call: attempt && findCall(store, attempt, callId) };
 }
 
-export function close(store: Store, name: string, nowS: number): 'closed' | 'retired' {
-  const attempt = store.attempts.find(name) ?? store.attempts.create(name, CLOSED, nowS);
+export function close(store: Store, name: string): 'closed' | 'retired' {
+  const attempt = store.attempts.find(name) ?? store.attempts.create(name, CLOSED, store.nowS);
   if (attempt.state === RETIRED) return 'retired';
   if (attempt.state === OPEN) {
     attempt.state = CLOSED;

@@ -23,6 +23,10 @@ import type { ArgumentsOf, OperationName, ResultOf } from './store.ts';
 import type { FromThread, Opened, ThreadData, ToThread } from './thread.ts';
 import type { Job } from './transactions.ts';
 
+/** Nobody waits for these: they go with the next message, or after a moment. */
+const CAN_WAIT: ReadonlySet<OperationName> = new Set(['delivered']);
+const CAN_WAIT_MS = 50;
+
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -36,6 +40,9 @@ export class SqliteLedger implements Ledger {
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #outbox: Job[] = [];
+  /** A message is at the thread. What is asked for meanwhile waits here for the next one: the thread could not begin with it any earlier. */
+  #busy = false;
+  #idler: NodeJS.Timeout | undefined;
   #thread: { readonly worker: Worker; readonly port: MessagePort; readonly ended: Promise<void> } | null = null;
   #unusable = 'the ledger has not been started';
 
@@ -69,7 +76,9 @@ export class SqliteLedger implements Ledger {
   async stop(): Promise<void> {
     const thread = this.#thread;
     if (!thread) return;
-    this.#send();
+    clearTimeout(this.#idler);
+    if (this.#outbox.length > 0) thread.port.postMessage(this.#outbox satisfies ToThread);
+    this.#outbox = [];
     this.#thread = null;
     this.#unusable = 'the ledger has been stopped';
     thread.port.postMessage('close' satisfies ToThread);
@@ -77,7 +86,7 @@ export class SqliteLedger implements Ledger {
   }
 
   admit(request: AdmitRequest): Promise<AdmitOutcome> {
-    return this.#run('admit', request, this.#options.now());
+    return this.#run('admit', request);
   }
 
   propose(request: ProposeRequest): Promise<ProposeOutcome> {
@@ -85,7 +94,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async commit(request: CommitRequest): Promise<CommitOutcome> {
-    return this.#tell(request.attempt, await this.#run('commit', request, this.#options.now()));
+    return this.#tell(request.attempt, await this.#run('commit', request));
   }
 
   async settleRefused(attempt: string, callId: string, code: string): Promise<boolean> {
@@ -105,11 +114,11 @@ export class SqliteLedger implements Ledger {
   }
 
   replyOf(attempt: string, callId: string): Promise<ReplyState> {
-    return this.#run('replyOf', attempt, callId, this.#options.now());
+    return this.#run('replyOf', attempt, callId);
   }
 
   async close(attempt: string): Promise<'closed' | 'retired'> {
-    return this.#tell(attempt, await this.#run('close', attempt, this.#options.now()));
+    return this.#tell(attempt, await this.#run('close', attempt));
   }
 
   unsettled(attempt: string): Promise<number> {
@@ -121,7 +130,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async retire(attempts: readonly string[]): Promise<Removal> {
-    const removal = await this.#run('retire', attempts, this.#options.now());
+    const removal = await this.#run('retire', attempts);
     for (const attempt of attempts) this.#changes.tell(attempt);
     return removal;
   }
@@ -149,11 +158,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async sweep(): Promise<SweepReport> {
-    const { attempts, abandoned, ...report } = await this.#run(
-      'sweep',
-      this.#options.abandonedAfterS,
-      this.#options.now(),
-    );
+    const { attempts, abandoned, ...report } = await this.#run('sweep', this.#options.abandonedAfterS);
     for (const attempt of [...attempts, ...abandoned]) this.#changes.tell(attempt);
     if (abandoned.length > 0) this.#options.onEvent?.({ kind: 'abandoned', attempts: abandoned });
     return report;
@@ -180,20 +185,28 @@ export class SqliteLedger implements Ledger {
       }
       this.#lastId += 1;
       this.#waiting.set(this.#lastId, { resolve: resolve as (value: unknown) => void, reject });
+      this.#outbox.push({ id: this.#lastId, name, args, nowS: this.#options.now() });
+      if (this.#busy) return;
+      if (CAN_WAIT.has(name)) this.#idler ??= setTimeout(() => this.#send(), CAN_WAIT_MS);
       // One message for everything that this turn of the event loop asks for.
-      if (this.#outbox.length === 0) setImmediate(() => this.#send());
-      this.#outbox.push({ id: this.#lastId, name, args });
+      else if (this.#outbox.length === 1 || this.#idler !== undefined) setImmediate(() => this.#send());
     });
   }
 
   #send(): void {
-    if (this.#outbox.length === 0) return;
-    this.#thread?.port.postMessage(this.#outbox satisfies ToThread);
+    clearTimeout(this.#idler);
+    this.#idler = undefined;
+    if (this.#outbox.length === 0 || this.#busy || !this.#thread) return;
+    this.#thread.port.postMessage(this.#outbox satisfies ToThread);
     this.#outbox = [];
+    this.#busy = true;
   }
 
   #receive(message: FromThread): void {
     if (message === 'closed' || 'opened' in message) return;
+    this.#busy = false;
+    if (this.#outbox.some(({ name }) => !CAN_WAIT.has(name))) this.#send();
+    else if (this.#outbox.length > 0) this.#idler ??= setTimeout(() => this.#send(), CAN_WAIT_MS);
     for (const answer of message) {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);

@@ -1,4 +1,5 @@
 import type { Chunk } from '../ancestry.ts';
+import { KeptReplies } from '../kept-replies.ts';
 import { admit } from './admit.ts';
 import { Attempts } from './attempts.ts';
 import type { CallRow } from './calls.ts';
@@ -7,7 +8,7 @@ import { Handovers } from './handovers.ts';
 import * as read from './read.ts';
 import type { RecordRow } from './records.ts';
 import { clearDoomed, deleteAttempts, retire, sweep } from './removal.ts';
-import { clientGone, delivered, replyOf, restoreHandovers } from './replies.ts';
+import { accountForReplies, clientGone, delivered, replyOf, restoreHandovers } from './replies.ts';
 import { RowCache } from './row-cache.ts';
 import { propose } from './search.ts';
 import { addFailure, close, commit, settleRefused } from './settle.ts';
@@ -22,27 +23,22 @@ export class Store {
   readonly records = new RowCache<number, RecordRow>(ROWS_CACHED);
   readonly chunks = new RowCache<string, Chunk>(ROWS_CACHED);
   readonly handovers = new Handovers();
-  readonly replies: { readonly keepBytes: number; readonly keepS: number };
+  readonly kept: KeptReplies<number>;
+  readonly keepS: number;
+  /** Seconds since the epoch; the other side of the thread sends it along. */
+  nowS = 0;
   /** Whether the intents of earlier runs have been settled. */
   orphansSettled = false;
   /** The last attempt that the search for abandoned ones has looked at. */
   abandonedCursor = 0;
-  #keptBytes: number | null = null;
 
-  constructor(path: string, replies: Store['replies']) {
+  constructor(path: string, replies: { readonly keepBytes: number; readonly keepS: number }) {
     this.db = new Database(path);
     this.attempts = new Attempts(this.db);
-    this.replies = replies;
+    this.keepS = replies.keepS;
+    this.kept = new KeptReplies(replies, () => this.nowS);
+    accountForReplies(this);
     restoreHandovers(this);
-  }
-
-  keptBytes(): number {
-    this.#keptBytes ??= this.db.get<{ n: number }>('SELECT coalesce(sum(bytes), 0) AS n FROM reply')!.n;
-    return this.#keptBytes;
-  }
-
-  addKeptBytes(bytes: number): void {
-    this.#keptBytes = this.keptBytes() + bytes;
   }
 
   /** Forgets what memory holds of the file, after a rollback. */
@@ -52,7 +48,8 @@ export class Store {
     this.records.clear();
     this.chunks.clear();
     this.handovers.rollBack();
-    this.#keptBytes = null;
+    this.kept.clear();
+    accountForReplies(this);
     this.orphansSettled = false;
   }
 }
@@ -96,7 +93,11 @@ export type ArgumentsOf<Name extends OperationName> = (typeof OPERATIONS)[Name][
 export type ResultOf<Name extends OperationName> = ReturnType<(typeof OPERATIONS)[Name]['run']>;
 
 /** Runs one operation. Arguments come from {@link ArgumentsOf} on the other side of the thread. */
-export function runOperation(store: Store, name: OperationName, args: readonly unknown[]): unknown {
-  const run = OPERATIONS[name].run as (store: Store, ...args: readonly unknown[]) => unknown;
-  return run(store, ...args);
+export function runOperation(
+  store: Store,
+  job: { name: OperationName; args: readonly unknown[]; nowS: number },
+): unknown {
+  const run = OPERATIONS[job.name].run as (store: Store, ...args: readonly unknown[]) => unknown;
+  store.nowS = job.nowS;
+  return run(store, ...job.args);
 }

@@ -57,7 +57,7 @@ function clearLater(store: Store): void {
   setImmediate(() => {
     isClearing = false;
     if (!store.db.isOpen) return;
-    const [answer] = runTogether(store, [{ id: 0, name: 'clearDoomed', args: [ROWS_PER_CLEARING] }]);
+    const [answer] = runTogether(store, [{ id: 0, name: 'clearDoomed', args: [ROWS_PER_CLEARING], nowS: store.nowS }]);
     // A failure is met again by the next sweep, which starts this anew.
     if (answer && 'value' in answer && answer.value === true) clearLater(store);
   });

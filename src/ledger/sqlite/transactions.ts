@@ -5,6 +5,8 @@ export interface Job {
   readonly id: number;
   readonly name: OperationName;
   readonly args: readonly unknown[];
+  /** When it was asked for, seconds since the epoch. */
+  readonly nowS: number;
 }
 
 export type Answer =
@@ -27,7 +29,7 @@ export function runTogether(store: Store, jobs: readonly Job[]): Answer[] {
 
 function inTransaction(store: Store, jobs: readonly Job[]): Answer[] {
   const durability = strongest(jobs);
-  const run = () => jobs.map((job) => ({ id: job.id, value: runOperation(store, job.name, job.args) }));
+  const run = () => jobs.map((job) => ({ id: job.id, value: runOperation(store, job) }));
   if (durability === 'read') return run();
   const { db } = store;
   if (durability === 'lazy') db.change('PRAGMA synchronous = NORMAL');
