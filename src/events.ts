@@ -95,6 +95,12 @@ export function buildEvents(log: Logger, metrics: Metrics) {
     stripped(fields: readonly string[]): void {
       for (const field of fields) metrics.stripped.inc({ field });
     },
+    /** Members that stand in no list of the dialect: accepted, sent to nobody. Their names are told, since a person may wonder where they went. */
+    ignored(attempt: string | null, dialect: Dialect, names: readonly string[]): void {
+      if (names.length === 0) return;
+      metrics.ignored.inc({ dialect });
+      log.debug({ attempt, dialect, names }, 'request members that stand in no list are ignored');
+    },
     workerError(kind: string, worker: string, detail: string): void {
       metrics.workerErrors.inc({ kind });
       log.warn({ worker, kind, detail }, 'worker call failed');

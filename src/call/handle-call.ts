@@ -67,6 +67,7 @@ async function takeCall(ctx: Context, incoming: IncomingCall, channel: AgentChan
   );
   if ('status' in parsed) return refusal(parsed);
   ctx.events.stripped(parsed.request.stripped);
+  ctx.events.ignored(target.attempt, incoming.dialect, parsed.request.ignored);
   ctx.events.phase('parse', performance.now() - parseMs);
 
   const fields = upstreamFields(ctx, parsed.request);

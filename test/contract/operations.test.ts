@@ -35,6 +35,14 @@ describe('operations', () => {
     assert.ok(text.includes(`gym_proxy_worker_up{worker="${stack.worker.url}"} 1\n`));
   });
 
+  test('members that stand in no list are counted, once per request', async () => {
+    const path = '/ng-rollout/unknown-members/v1/chat/completions';
+    await stack.post(path, { ...say, not_a_field: 1, nor_this: 2 });
+    await stack.post(path, { ...say, metadata: {} });
+    const { text } = await stack.get('/metrics');
+    assert.ok(text.includes('gym_proxy_ignored_fields_total{dialect="chat"} 1\n'));
+  });
+
   test('readiness is refused while the process stops, in the described form', async () => {
     assert.deepEqual((await stack.get('/health/ready')).json, { status: 'ok', ledger: 'ok', workers: 'ok' });
     stack.proxy.ctx.lifecycle.draining = true;
