@@ -1,54 +1,173 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { before, describe, test } from 'node:test';
-import { type InstalledPackages, installPackages } from '../harness/packages.ts';
-import { runScenario, type World } from '../harness/scenario.ts';
+import { describe, test } from 'node:test';
+import { interrupt, type Moment, until } from '../harness/interrupt.ts';
+import { runScenario } from '../harness/scenario.ts';
+import { codex } from './agents.ts';
+import { FIRST_ANSWER, FOLLOW_UP, LAST_ANSWER, type ShellTool, shell, TASK, taskCalls, usage } from './task.ts';
 
-let packages: InstalledPackages;
-before(async () => {
-  packages = await installPackages('cli');
-});
+const TOOL: ShellTool = { name: 'exec_command', command: 'cmd', extra: '"yield_time_ms": 10000' };
+const SUMMARY = 'The summary of what was done.';
+/** The words of Codex's own prompt for a summary. */
+const COMPACTION = 'CONTEXT CHECKPOINT COMPACTION';
 
-async function codex(world: World, prompt: string, settings = '') {
-  const folder = join(world.home, '.codex');
-  await mkdir(folder);
-  await writeFile(
-    join(folder, 'config.toml'),
-    `model = "policy"
-model_provider = "gym"
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-${settings}
-[model_providers.gym]
-name = "gym"
-base_url = "${world.base}/v1"
-wire_api = "responses"
-env_key = "GYM_KEY"
-`,
-  );
-  return world.exec(packages.bin('codex'), ['exec', '--skip-git-repo-check', prompt], { env: { GYM_KEY: 'none' } });
-}
-const exec = (id: string, cmd: string) => ({ id, name: 'exec_command', arguments: { cmd } });
-describe('Codex CLI', { concurrency: true }, () => {
+describe('Codex CLI', { concurrency: 2 }, () => {
   test('task', async () => {
+    const agent = await codex();
     await runScenario({
-      agent: 'Codex CLI',
-      version: packages.version('@openai/codex'),
-      dialect: 'Responses',
+      ...agent,
       run: 'task',
+      calls: taskCalls(TOOL),
+      drive: async (world) => {
+        await agent.setUp(world);
+        assert.equal((await agent.run(world, TASK)).stdout, `${FIRST_ANSWER}\n`);
+        assert.equal((await agent.run(world, FOLLOW_UP, { resume: true })).stdout, `${LAST_ANSWER}\n`);
+      },
+    });
+  });
+
+  test('compaction', async () => {
+    const agent = await codex({ top: 'model_context_window = 20000\nmodel_auto_compact_token_limit = 6000' });
+    await runScenario({
+      ...agent,
+      run: 'compaction',
       calls: [
         {
           id: 'c1',
-          answer: { reasoning: 'Let me see.', tool_calls: [exec('call_1', 'echo out-$((1+0))')] },
+          answer: { reasoning: 'First.', tool_calls: [shell(TOOL, 'call_1', 'echo one-$((1+0))')], ...usage(1000) },
           expect: { root: { cause: 'first_call' } },
         },
-        { id: 'c2', answer: { content: 'ok' }, expect: { parent: 'c1' }, sees: ['out-1'] },
+        {
+          id: 'c2',
+          answer: { content: 'Second.', tool_calls: [shell(TOOL, 'call_2', 'echo two-$((1+1))')], ...usage(7000) },
+          expect: { parent: 'c1' },
+          sees: ['one-1'],
+        },
+        {
+          id: 'summary',
+          when: { contains: COMPACTION },
+          answer: { content: SUMMARY, ...usage(2000) },
+          expect: {
+            root: {
+              cause: 'render_differs',
+              nearest: 'c2',
+              detail: { keys: ['parallel_tool_calls', 'tool_choice', 'tools'] },
+            },
+          },
+          sees: ['two-2'],
+        },
+        {
+          id: 'c3',
+          answer: { tool_calls: [shell(TOOL, 'call_3', 'echo three-$((1+2))')], ...usage(1000) },
+          expect: {
+            root: { cause: 'history_differs', nearest: 'summary', detail: { part: 'missing', role: 'assistant' } },
+          },
+          sees: [SUMMARY, TASK],
+          lacks: ['two-2', 'Second.'],
+        },
+        { id: 'c4', answer: { content: FIRST_ANSWER, ...usage(1100) }, expect: { parent: 'c3' }, sees: ['three-3'] },
       ],
       drive: async (world) => {
-        const child = await codex(world, 'Do the task.');
-        assert.equal(child.code, 0, child.stderr);
-        assert.equal(child.stdout, 'ok\n');
+        await agent.setUp(world);
+        assert.equal((await agent.run(world, TASK)).stdout, `${FIRST_ANSWER}\n`);
+      },
+    });
+  });
+
+  test('context refusal', async () => {
+    const agent = await codex();
+    await runScenario({
+      ...agent,
+      run: 'context refusal',
+      refused: 1,
+      note: 'It ends the run with "ran out of room"; the next run of the conversation compacts first.',
+      calls: [
+        {
+          id: 'c1',
+          answer: { reasoning: 'First.', tool_calls: [shell(TOOL, 'call_1', 'echo one-$((1+0))')] },
+          expect: { root: { cause: 'first_call' } },
+        },
+        {
+          id: 'summary',
+          when: { contains: COMPACTION },
+          answer: { content: SUMMARY },
+          expect: {
+            root: {
+              cause: 'render_differs',
+              nearest: 'c1',
+              detail: { keys: ['parallel_tool_calls', 'tool_choice', 'tools'] },
+            },
+          },
+          sees: ['one-1'],
+        },
+        {
+          id: 'c2',
+          answer: { tool_calls: [shell(TOOL, 'call_2', 'echo two-$((1+1))')] },
+          expect: {
+            root: { cause: 'history_differs', nearest: 'summary', detail: { part: 'missing', role: 'assistant' } },
+          },
+          sees: [SUMMARY, FOLLOW_UP],
+        },
+        { id: 'c3', answer: { content: LAST_ANSWER }, expect: { parent: 'c2' }, sees: ['two-2'] },
+      ],
+      drive: async (world) => {
+        await agent.setUp(world);
+        world.stack.worker.arm({ kind: 'length_refusal', match: { attempt_index: 1 } });
+        const refused = await agent.run(world, TASK);
+        assert.equal(refused.code, 1);
+        assert.match(refused.stderr, /ran out of room/);
+        assert.equal((await agent.run(world, FOLLOW_UP, { resume: true })).stdout, `${LAST_ANSWER}\n`);
+      },
+    });
+  });
+
+  const MOMENTS: readonly Moment[] = ['running', 'finished', 'streaming'];
+  for (const moment of MOMENTS)
+    test(`connection lost, call ${moment}`, async () => {
+      const agent = await codex();
+      await runScenario({
+        ...agent,
+        run: `connection lost, call ${moment}`,
+        resends: 1,
+        ...(moment === 'streaming' ? { stack: { config: { 'sse.grace_s': '0.2', 'sse.keepalive_s': '0.2' } } } : {}),
+        calls: [
+          {
+            id: 'c1',
+            answer: { tool_calls: [shell(TOOL, 'call_1', 'echo one-$((1+0))')] },
+            expect: { root: { cause: 'first_call' } },
+          },
+          {
+            id: 'c2',
+            answer: { tool_calls: [shell(TOOL, 'call_2', 'echo two-$((1+1))')] },
+            expect: { parent: 'c1' },
+            sees: ['one-1'],
+          },
+          { id: 'c3', answer: { content: FIRST_ANSWER }, expect: { parent: 'c2' }, sees: ['two-2'] },
+        ],
+        drive: async (world) => {
+          await agent.setUp(world);
+          world.stack.worker.arm({ kind: 'hold', match: { turn: 1 } });
+          const [child] = await Promise.all([agent.run(world, TASK), interrupt(world, moment)]);
+          assert.equal(child.stdout, `${FIRST_ANSWER}\n`);
+        },
+      });
+    });
+
+  test('idle stream', async () => {
+    const agent = await codex({ provider: 'stream_idle_timeout_ms = 2000' });
+    await runScenario({
+      ...agent,
+      run: 'idle stream',
+      note: 'Comments do not count as life: it sends again, and joins. Set `stream_idle_timeout_ms`.',
+      resends: 1,
+      stack: { config: { 'sse.grace_s': '0.2', 'sse.keepalive_s': '0.2' } },
+      calls: [{ id: 'c1', answer: { content: FIRST_ANSWER }, expect: { root: { cause: 'first_call' } } }],
+      drive: async (world) => {
+        await agent.setUp(world);
+        world.stack.worker.arm({ kind: 'hold' });
+        const run = agent.run(world, TASK);
+        await until('the re-send', () => world.tap.exchanges[1]?.reply.startsWith(':') === true);
+        world.stack.worker.release();
+        assert.equal((await run).stdout, `${FIRST_ANSWER}\n`);
       },
     });
   });

@@ -20,6 +20,8 @@ export interface ChildOptions {
   /** After this the program and all that it started are killed. Default 60 s. */
   readonly timeoutMs?: number;
   readonly stdin?: string;
+  /** The input stays open until the output matches. Default: it ends at once. */
+  readonly endInputAt?: RegExp;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -61,12 +63,14 @@ export async function runChild(program: string, args: readonly string[], options
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output.stdout += text;
+    if (options.endInputAt?.test(output.stdout)) child.stdin.end();
   });
   child.stderr.setEncoding('utf8').on('data', (text) => {
     output.stderr += text;
   });
   child.stdin.on('error', () => undefined); // it may end without having read its input
-  child.stdin.end(options.stdin ?? '');
+  child.stdin.write(options.stdin ?? '');
+  if (options.endInputAt === undefined) child.stdin.end();
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;

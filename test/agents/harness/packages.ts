@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 const MANIFESTS = join(import.meta.dirname, '..', 'packages');
-const CACHE = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', 'agents');
+export const CACHE = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', 'agents');
 const INSTALL_MS = 10 * 60_000;
 const POLL_MS = 200;
 

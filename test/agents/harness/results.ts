@@ -13,6 +13,8 @@ export interface ResultRow extends Counts {
   readonly run: string;
   /** Calls that the worker refused before generation. */
   readonly refused: number;
+  /** Requests that joined a call which was running or had finished. */
+  readonly resends: number;
   readonly tokenFields: number;
   readonly roots: readonly RootRow[];
   readonly note: string | null;

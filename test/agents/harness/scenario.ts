@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Stack, StackOptions } from '../../support/stack.ts';
 import { startStack } from '../../support/stack.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { type ChildOptions, type ChildResult, runChild } from './child.ts';
 import { compareWithExpected, type Ledger } from './compare.ts';
 import type { ScriptedCall } from './expectation.ts';
@@ -14,8 +15,8 @@ import { tokenFields } from './token-fields.ts';
  * How a published agent is tested here.
  *
  * A scenario is a list of calls that the agent is going to make, written down by a person: for each what the scripted model answers, and which
- * earlier call it must continue, or that it must be a root and why. `runScenario` starts a worker, a proxy with a SQLite file and a tap between agent
- * and proxy (so that everything that crosses is known), lets `drive` run the agent, closes the attempt and compares the ledger with the list:
+ * earlier call it must continue, or that it must be a root and why. `runScenario` starts a worker, a proxy with a SQLite file, a tap in front of it (so that everything
+ * that crosses is known) and a network that can break in front of that, lets `drive` run the agent, closes the attempt and compares the ledger with the list:
  *
  *   const scenario = await runScenario({
  *     agent: 'Some agent', version: packages.version('some-agent'), dialect: 'Chat', run: 'task',
@@ -33,7 +34,7 @@ import { tokenFields } from './token-fields.ts';
  * The id of a call is its completion id, so the served envelope and the record's `response_id` are it: that is how records are told apart, not by
  * their content. Calls without `when` are answered in the order of the list; those with `when` take the first call that matches, before the others.
  * `sees` and `lacks` are texts that the agent's own request must and must not hold: they pin what the client did. A call that the worker refuses for length is no
- * entry of the list; arm the fault in `drive` and say `refused: 1`.
+ * entry of the list; arm the fault in `drive` and say `refused: 1`. For connections that break see `interrupt`, and say `resends: 1`.
  *
  * `runScenario` asserts all of it and writes the row of docs/agents.md (`node scripts/agents-table.ts` makes the table of the rows). Packages:
  * `installPackages('cli' | 'sdk')`. In-process SDKs take `world.base`; programs run through `world.exec`, in a clean home and environment.
@@ -48,6 +49,8 @@ export interface Scenario {
   readonly calls: readonly ScriptedCall[];
   /** Calls that the worker refuses for length. Default 0. */
   readonly refused?: number;
+  /** Requests that join a call which is running or has finished. Default 0. */
+  readonly resends?: number;
   readonly stack?: StackOptions;
   /** What docs/agents.md says beside the row. */
   readonly note?: string;
@@ -58,8 +61,10 @@ export interface Scenario {
 export interface World {
   readonly stack: Stack;
   readonly tap: Tap;
+  /** What the agent's connections go through on their way to the tap. */
+  readonly network: TcpProxy;
   readonly attempt: string;
-  /** `http://host:port/ng-rollout/<attempt>`, through the tap. */
+  /** `http://host:port/ng-rollout/<attempt>`, through network and tap. */
   readonly base: string;
   /** The home folder of the agent, empty at first. */
   readonly home: string;
@@ -95,6 +100,7 @@ export async function runScenario(scenario: Scenario): Promise<ScenarioResult> {
       run: scenario.run,
       ...counts,
       refused,
+      resends: callsOf(exchanges) - counts.calls,
       tokenFields: leaked.length,
       roots,
       note: scenario.note ?? null,
@@ -103,7 +109,13 @@ export async function runScenario(scenario: Scenario): Promise<ScenarioResult> {
     if (leaked.length > 0) deviations.push(`token-like fields in replies: ${[...new Set(leaked)].join(', ')}`);
     if (refused !== (scenario.refused ?? 0))
       deviations.push(`${refused} refused calls, ${scenario.refused ?? 0} expected`);
+    if (row.resends !== (scenario.resends ?? 0))
+      deviations.push(`${row.resends} requests came again, ${scenario.resends ?? 0} expected`);
     if (!ledger.complete) deviations.push('the ledger is not complete');
+    // A call that is joined runs once: so many requests reached the engine as there are records and refusals.
+    const runs = world.stack.worker.requests().filter(({ path }) => path.endsWith('/chat/completions')).length;
+    if (runs !== row.calls + refused)
+      deviations.push(`the engine ran ${runs} calls, ${row.calls + refused} are in the ledger`);
     const left = world.stack.worker.scriptRemaining();
     if (left > 0) deviations.push(`${left} scripted answers were never asked for`);
     if (deviations.length > 0) throw new Error(`${attempt}:\n${deviations.join('\n')}\n${transcript(exchanges)}`);
@@ -120,6 +132,7 @@ export async function withWorld<T>(
   const folder = await mkdtemp(join(tmpdir(), 'gym-agent-'));
   const stack = await startStack({ ...options, worker: { leakTokens: true, ...options.worker } });
   const tap = await startTap(stack.proxy.url);
+  const network = await startTcpProxy({ port: Number(new URL(tap.url).port) });
   const home = join(folder, 'home');
   const work = join(folder, 'work');
   try {
@@ -127,13 +140,15 @@ export async function withWorld<T>(
     return await use({
       stack,
       tap,
+      network,
       attempt,
-      base: `${tap.url}/ng-rollout/${attempt}`,
+      base: `${network.url}/ng-rollout/${attempt}`,
       home,
       work,
       exec: (program, args, own) => runChild(program, args, { cwd: work, home, ...own }),
     });
   } finally {
+    await network.close();
     await tap.close();
     await stack.close();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -146,6 +161,13 @@ function scriptOf(calls: readonly ScriptedCall[], attempt: string) {
     rules: calls.filter((call) => call.when !== undefined).map(entry),
     answers: calls.filter((call) => call.when === undefined).map(entry),
   };
+}
+
+/** Calls as the agent made them; what it was refused with an error does not count. */
+function callsOf(exchanges: readonly Exchange[]): number {
+  const path = /\/v1\/(responses|chat\/completions|messages)(\?.*)?$/;
+  return exchanges.filter((exchange) => exchange.method === 'POST' && exchange.status < 400 && path.test(exchange.path))
+    .length;
 }
 
 /** What crossed, shortened, for the message of a failed scenario. */
