@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ChangeSignals } from '../change-signals.ts';
+import { KeptReplies } from '../kept-replies.ts';
 import {
   type AdmitOutcome,
   type AdmitRefusal,
@@ -25,7 +26,6 @@ import { checkRedis } from './checks.ts';
 import type { RedisUrl } from './client.ts';
 import { Connection } from './connection.ts';
 import { ReplicaBarrier } from './durability.ts';
-import { KeptReplies } from './kept-replies.ts';
 import { attemptKey } from './keys.ts';
 import { LostAdmissions } from './lost-admissions.ts';
 import { Registrations } from './registrations.ts';
@@ -49,7 +49,8 @@ export class RedisLedger implements Ledger {
   readonly #sweeper: Sweeper;
   readonly #census: Census;
   readonly #lost: LostAdmissions;
-  readonly #kept: KeptReplies;
+  /** Of this replica: the replies lie in the hash slots of their attempts, so no step could count them all. The server ends what a dead one left. */
+  readonly #kept: KeptReplies<string>;
   readonly #changes = new ChangeSignals();
 
   constructor(url: RedisUrl, options: LedgerOptions) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KeptReplies } from '../../../src/ledger/redis/kept-replies.ts';
+import { KeptReplies } from '../../../src/ledger/kept-replies.ts';
 
 describe('the account of kept replies', () => {
   const account = (keepBytes = 100, keepS = 900) => {
     const clock = { nowS: 1000 };
-    return { clock, kept: new KeptReplies({ keepBytes, keepS }, () => clock.nowS) };
+    return { clock, kept: new KeptReplies<string>({ keepBytes, keepS }, () => clock.nowS) };
   };
   const ids = (kept: readonly { callId: string }[]) => kept.map(({ callId }) => callId);
 

@@ -1,12 +1,9 @@
-/**
- * How many bytes of replies this replica keeps on Redis for re-sends, oldest first. Only an account: the replies lie with their attempts, in other hash
- * slots, so no step could count them all. Each replica stays within its bound; the server ends what a dead one left, after `keepS`.
- */
-export class KeptReplies {
+/** An account of the replies that are kept for re-sends, oldest first: what has to go for a new one, and when. `Attempt`: how the store names it. */
+export class KeptReplies<Attempt extends string | number> {
   readonly #keepBytes: number;
   readonly #keepS: number;
   readonly #now: () => number;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, Kept<Attempt>>();
   bytes = 0;
 
   constructor(bounds: { readonly keepBytes: number; readonly keepS: number }, now: () => number) {
@@ -20,8 +17,8 @@ export class KeptReplies {
   }
 
   /** Enters a reply that is kept now; returns those that have to go for it. */
-  add(attempt: string, callId: string, bytes: number): Kept[] {
-    const dropped: Kept[] = [];
+  add(attempt: Attempt, callId: string, bytes: number): Kept<Attempt>[] {
+    const dropped: Kept<Attempt>[] = [];
     const nowS = this.#now();
     for (const [key, kept] of this.#kept) {
       const isOver = kept.untilS <= nowS;
@@ -29,22 +26,33 @@ export class KeptReplies {
       this.#remove(key, kept);
       dropped.push(kept);
     }
-    this.#kept.set(nameOf(attempt, callId), { attempt, callId, bytes, untilS: nowS + this.#keepS });
-    this.bytes += bytes;
+    this.enter({ attempt, callId, bytes, untilS: nowS + this.#keepS });
     return dropped;
   }
 
-  /** The reply is gone from the server. */
-  forget(attempt: string, callId: string): void {
+  /** Enters a reply that was kept before, in order of its time. */
+  enter(kept: Kept<Attempt>): void {
+    this.#kept.set(nameOf(kept.attempt, kept.callId), kept);
+    this.bytes += kept.bytes;
+  }
+
+  /** The reply is not kept any more. `false`: it was not. */
+  forget(attempt: Attempt, callId: string): boolean {
     const key = nameOf(attempt, callId);
     const kept = this.#kept.get(key);
     if (kept) this.#remove(key, kept);
+    return kept !== undefined;
+  }
+
+  clear(): void {
+    this.#kept.clear();
+    this.bytes = 0;
   }
 
   /** Replies whose time is up. */
-  takeExpired(): Kept[] {
+  takeExpired(): Kept<Attempt>[] {
     const nowS = this.#now();
-    const expired: Kept[] = [];
+    const expired: Kept<Attempt>[] = [];
     for (const [key, kept] of this.#kept) {
       if (kept.untilS > nowS) break;
       this.#remove(key, kept);
@@ -53,17 +61,17 @@ export class KeptReplies {
     return expired;
   }
 
-  #remove(key: string, kept: Kept): void {
+  #remove(key: string, kept: Kept<Attempt>): void {
     this.#kept.delete(key);
     this.bytes -= kept.bytes;
   }
 }
 
-export interface Kept {
-  readonly attempt: string;
+export interface Kept<Attempt> {
+  readonly attempt: Attempt;
   readonly callId: string;
   readonly bytes: number;
   readonly untilS: number;
 }
 
-const nameOf = (attempt: string, callId: string) => `${attempt}\0${callId}`;
+const nameOf = (attempt: string | number, callId: string) => `${attempt}\0${callId}`;
