@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { CONTROL_TOKEN, type Stack, send } from '../../support/stack.ts';
-import { BYTECODE_FOLDER, PYTHON_FOLDER } from './python-environment.ts';
+import { startProcess } from './process.ts';
+import { PYTHON_FOLDER } from './python-environment.ts';
 
 /** What the engine of the peer says: a Chat message without its role. */
 export interface EngineMessage {
@@ -65,8 +63,11 @@ export interface Peer {
 }
 
 export async function startPeer(python: string): Promise<Peer> {
-  const { child, line } = await startPython(python, 'peer.py', [], /^listening \d+$/);
-  const url = `http://127.0.0.1:${line.split(' ')[1]}`;
+  const program = await startProcess(python, [join(PYTHON_FOLDER, 'peer.py')], {
+    ready: /^listening (\d+)$/,
+    endsWithInput: true,
+  });
+  const url = `http://127.0.0.1:${program.ready[1]}`;
   const post = async (path: string, body: object) => {
     const reply = await send('POST', `${url}/${path}`, body);
     assert.equal(reply.status, 200, reply.text);
@@ -83,39 +84,6 @@ export async function startPeer(python: string): Promise<Peer> {
     vllm: worker('vllm'),
     megatron: worker('megatron'),
     ask: (question, inputs) => post('oracle', { ask: question, ...inputs }),
-    stop: () => endPython(child),
+    stop: program.stop,
   };
-}
-
-/** Starts one of our Python programs; resolves with its first line that matches. It ends with its standard input. */
-export async function startPython(
-  python: string,
-  program: string,
-  args: readonly string[],
-  ready: RegExp,
-  env: Readonly<Record<string, string>> = {},
-): Promise<{ child: ChildProcess; line: string }> {
-  const child = spawn(python, [join(PYTHON_FOLDER, program), ...args], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, PYTHONPYCACHEPREFIX: BYTECODE_FOLDER, PYTHONDONTWRITEBYTECODE: '', ...env },
-  });
-  let complaints = '';
-  child.stderr.on('data', (chunk) => {
-    complaints += chunk;
-  });
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) {
-    if (!ready.test(line)) continue;
-    child.stdout.resume();
-    return { child, line };
-  }
-  throw new Error(`${program} ended before it was ready:\n${complaints}`);
-}
-
-/** Ends a program of {@link startPython} in order. */
-export async function endPython(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.stdin?.end();
-  await ended;
 }
