@@ -29,6 +29,8 @@ const MAX_PARAM_LENGTH = 2_000;
 function buildServer(ctx: Context): FastifyInstance {
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
+    // Nothing is logged by request: calls are logged by their own ids.
+    childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: ctx.config.limits.body_bytes,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },

@@ -46,7 +46,7 @@ export interface ContextOverrides {
 export function buildContext(config: Config, overrides: ContextOverrides = {}): Context {
   const log = overrides.log ?? pino({ level: config.log.level, base: null });
   const nowS = overrides.nowS ?? (() => Date.now() / 1000);
-  const replica = overrides.replica ?? randomUUID().replaceAll('-', '');
+  const replica = overrides.replica ?? hexUuid();
   const ledger =
     overrides.ledger ??
     openLedger({
@@ -87,8 +87,14 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
     lifecycle: { draining: false },
     replica,
     nowS,
-    newCallId: overrides.newCallId ?? (() => randomUUID().replaceAll('-', '')),
+    newCallId: overrides.newCallId ?? hexUuid,
   };
+}
+
+/** 32 lowercase hex digits of a UUID. */
+function hexUuid(): string {
+  const uuid = randomUUID();
+  return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }
 
 function buildStrategy(config: Config): CaptureStrategy {
