@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { configKeys } from '../../../config/describe.ts';
+import { ConfigError, type ConfigSources, loadConfig } from '../../../config/load.ts';
+import { ownerKeyOf } from '../../../config/schema.ts';
+
+describe('configuration', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gym-config-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  function file(text: string): string {
+    const path = join(folder, 'config.yaml');
+    writeFileSync(path, text);
+    return path;
+  }
+
+  /** Messages of the fault, one per line. */
+  function faults(sources: ConfigSources): string[] {
+    try {
+      loadConfig(sources);
+    } catch (error) {
+      assert.ok(error instanceof ConfigError);
+      return error.message.split('\n').slice(1);
+    }
+    return [];
+  }
+
+  test('nothing set gives the defaults', () => {
+    const config = loadConfig();
+    assert.deepEqual(config.server, { host: '127.0.0.1', port: 8080 });
+    assert.deepEqual(config.control, { port: null, host: null, token: null });
+    assert.deepEqual(config.workers, ['http://127.0.0.1:8000']);
+    assert.equal(config.ledger.url, 'sqlite:./data/ledger.db');
+    assert.deepEqual(config.replies, { keep_bytes: 64 * 1024 * 1024, keep_s: 900 });
+    assert.deepEqual([config.deadlines.call_s, config.sse.keepalive_s, config.sse.grace_s], [3600, 15, 10]);
+    assert.equal(ownerKeyOf(config), 'capture_key');
+  });
+
+  test('the file, then the environment, then flags: later ones win', () => {
+    const sources = {
+      file: file('server: { port: 1000, host: 10.0.0.1 }\nlog: { level: debug }\n'),
+      env: { GYM_PROXY_PORT: '2000', GYM_PROXY_LOG_LEVEL: 'warn', HOME: '/root' },
+    };
+    const config = loadConfig({ ...sources, flags: { 'log.level': 'error' } });
+    assert.deepEqual([config.server.host, config.server.port, config.log.level], ['10.0.0.1', 2000, 'error']);
+    assert.equal(loadConfig({ ...sources, env: { GYM_PROXY_PORT: '' } }).server.port, 1000, 'empty is not set');
+  });
+
+  test('lists are separated by commas, objects are YAML or JSON, workers lose /v1', () => {
+    const config = loadConfig({
+      env: {
+        GYM_PROXY_WORKERS: ' http://a:8000/v1 , http://b:8000/',
+        GYM_PROXY_MODEL_ALIASES: '{"gpt": "policy"}',
+        GYM_PROXY_SAMPLING_OVERRIDE: 'temperature: 1.0',
+        GYM_PROXY_CAPTURE_SOURCE_MATCH: 'null',
+      },
+    });
+    assert.deepEqual(config.workers, ['http://a:8000', 'http://b:8000']);
+    assert.deepEqual(config.model.aliases, { gpt: 'policy' });
+    assert.deepEqual(config.sampling.override, { temperature: 1 });
+    assert.equal(config.capture.source_match, null);
+    assert.deepEqual(loadConfig({ env: { GYM_PROXY_WORKERS: '["http://c"]' } }).workers, ['http://c']);
+  });
+
+  test('secrets are read from files, too, and only secrets', () => {
+    const path = file('a-token-of-some-length\n');
+    assert.equal(loadConfig({ env: { GYM_PROXY_CONTROL_TOKEN_FILE: path } }).control.token, 'a-token-of-some-length');
+    assert.match(faults({ env: { GYM_PROXY_AGENT_KEY_SECRET_FILE: join(folder, 'none') } })[0] ?? '', /ENOENT/);
+    assert.match(faults({ env: { GYM_PROXY_PORT_FILE: path } })[0] ?? '', /unknown variable GYM_PROXY_PORT_FILE/);
+  });
+
+  test('text that looks like a number or a boolean stays text where text is wanted', () => {
+    assert.equal(loadConfig({ env: { GYM_PROXY_WORKER_API_KEY: '0123' } }).worker.api_key, '0123');
+    assert.equal(loadConfig({ env: { GYM_PROXY_MODEL_OVERRIDE: 'true' } }).model.override, 'true');
+    assert.equal(loadConfig({ env: { GYM_PROXY_MODEL_OVERRIDE: 'null' } }).model.override, null);
+  });
+
+  test('what is not known is an error that names the nearest known one; all faults are told at once', () => {
+    const found = faults({
+      file: file('server: { prot: 1 }\nledgr: {}\n'),
+      env: { GYM_PROXY_LEDGER_URLS: 'x', GYM_PROXY_PORT: 'http' },
+      flags: { 'log.levl': 'info' },
+    });
+    assert.deepEqual(
+      found.map((line) => line.replace(/^ {2}- /, '')).sort(),
+      [
+        'server.port (GYM_PROXY_PORT): Invalid input: expected number, received string',
+        'unknown key ledgr; did you mean ledger?',
+        'unknown key log.levl; did you mean log.level?',
+        'unknown key server.prot; did you mean server.port?',
+        'unknown variable GYM_PROXY_LEDGER_URLS; did you mean GYM_PROXY_LEDGER_URL?',
+      ].sort(),
+    );
+  });
+
+  test('values are checked, and the message names key and variable, never a secret', () => {
+    const cases: [env: Record<string, string>, message: RegExp][] = [
+      [{ GYM_PROXY_CONTROL_TOKEN: 'short' }, /control\.token \(GYM_PROXY_CONTROL_TOKEN\): .*at least 16 characters/],
+      [{ GYM_PROXY_WORKERS: 'vllm:8000' }, /workers\.0 \(GYM_PROXY_WORKERS\): expected an http/],
+      [{ GYM_PROXY_LEDGER_URL: 'mysql://x' }, /ledger\.url \(GYM_PROXY_LEDGER_URL\): expected sqlite:PATH/],
+      [{ GYM_PROXY_CAPTURE_SCHEMA_VERSION: '4' }, /capture\.schema_version \(GYM_PROXY_CAPTURE_SCHEMA_VERSION\)/],
+      [{ GYM_PROXY_SAMPLING_OVERRIDE: '{' }, /GYM_PROXY_SAMPLING_OVERRIDE: /],
+    ];
+    for (const [env, message] of cases) {
+      const text = faults({ env }).join('\n');
+      assert.match(text, message);
+      assert.doesNotMatch(text, /short/);
+    }
+    assert.match(faults({ file: file('- a\n') })[0] ?? '', /expected a mapping/);
+    assert.match(faults({ file: join(folder, 'absent.yaml') })[0] ?? '', /ENOENT/);
+  });
+
+  test('schema 2 calls the attempt rollout_id, unless it is told otherwise', () => {
+    assert.equal(ownerKeyOf(loadConfig({ flags: { 'capture.schema_version': '2' } })), 'rollout_id');
+    const flags = { 'capture.schema_version': '2', 'capture.owner_key': 'capture_key' };
+    assert.equal(ownerKeyOf(loadConfig({ flags })), 'capture_key');
+  });
+
+  test('every key has a description, and a variable and a flag of its own', () => {
+    const keys = configKeys();
+    for (const name of ['path', 'env', 'flag'] as const)
+      assert.equal(new Set(keys.map((key) => key[name])).size, keys.length);
+    for (const key of keys) assert.ok(key.description.length > 10, key.path);
+    const one = keys.find(({ path }) => path === 'ledger.commit_retry_s');
+    assert.deepEqual([one?.env, one?.flag], ['GYM_PROXY_LEDGER_COMMIT_RETRY_S', '--ledger-commit-retry-s']);
+  });
+});
