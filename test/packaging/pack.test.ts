@@ -92,6 +92,13 @@ test('npx runs the installed command and its subcommands', async () => {
   );
 });
 
+test('the trainer kit is a library of the installed package', async () => {
+  const script =
+    "import('gym-model-proxy/trainer').then((kit) => console.log(typeof kit.buildRollout, typeof kit.LedgerClient))";
+  const { stdout } = await run(process.execPath, ['-e', script], { cwd: consumer });
+  assert.equal(stdout.trim(), 'function function');
+});
+
 test('every Node on the PATH runs the installed command and that of the checkout, also an older one', async () => {
   const { version } = manifest();
   const nodes = nodesOnPath();
