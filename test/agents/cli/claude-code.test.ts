@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ScriptedCall } from '../harness/expectation.ts';
-import { interrupt, type Moment, until } from '../harness/interrupt.ts';
+import { until } from '../harness/interrupt.ts';
 import { runScenario } from '../harness/scenario.ts';
 import { claudeCode } from './agents.ts';
+import { COMMENTS, lostConnectionTests } from './lost-connection.ts';
+import { oddTurnCalls } from './odd-turns.ts';
 import { FIRST_ANSWER, FOLLOW_UP, LAST_ANSWER, type ShellTool, shell, TASK, taskCalls, usage } from './task.ts';
 
 const TOOL: ShellTool = { name: 'Bash', command: 'command', extra: '"timeout": 10000, "description":"d\\u00e9"' };
@@ -86,36 +88,38 @@ describe('Claude Code', { concurrency: 2 }, () => {
     });
   });
 
-  const MOMENTS: readonly Moment[] = ['running', 'finished', 'streaming'];
-  for (const moment of MOMENTS)
-    test(`connection lost, call ${moment}`, async () => {
-      const agent = await claudeCode();
-      await runScenario({
-        ...agent,
-        run: `connection lost, call ${moment}`,
-        resends: 1,
-        ...(moment === 'streaming' ? { stack: { config: { 'sse.grace_s': '0.2', 'sse.keepalive_s': '0.2' } } } : {}),
-        calls: [
-          {
-            id: 'c1',
-            answer: { tool_calls: [shell(TOOL, 'call_1', 'echo one-$((1+0))')] },
-            expect: { root: { cause: 'first_call' } },
+  lostConnectionTests(claudeCode, TOOL, ['running', 'finished', 'streaming']);
+
+  test('odd turns', async () => {
+    const agent = await claudeCode();
+    await runScenario({
+      ...agent,
+      run: 'odd turns',
+      calls: ({ work }) =>
+        oddTurnCalls(TOOL, {
+          first: { root: { cause: 'first_call' } },
+          work,
+          write: { name: 'Write', file: 'file_path' },
+          needs: '"description":"d",',
+          rewrites: {
+            stripped: {
+              says: 'takes `cd <its own folder> &&` off a command and turns the text of a number into a number',
+              part: 'arguments',
+              arguments: ['command', 'timeout'],
+            },
+            blank: { says: 'drops text of white space only', part: 'text' },
+            trailing: {
+              says: 'takes trailing white space off the lines that it writes to a file (not `.md`)',
+              part: 'arguments',
+              arguments: ['content'],
+            },
           },
-          {
-            id: 'c2',
-            answer: { tool_calls: [shell(TOOL, 'call_2', 'echo two-$((1+1))')] },
-            expect: { parent: 'c1' },
-            sees: ['one-1'],
-          },
-          { id: 'c3', answer: { content: FIRST_ANSWER }, expect: { parent: 'c2' }, sees: ['two-2'] },
-        ],
-        drive: async (world) => {
-          world.stack.worker.arm({ kind: 'hold', match: { turn: 1 } });
-          const [child] = await Promise.all([agent.run(world, TASK), interrupt(world, moment)]);
-          assert.equal(child.stdout, `${FIRST_ANSWER}\n`);
-        },
-      });
+        }),
+      drive: async (world) => {
+        assert.equal((await agent.run(world, TASK)).stdout, `${FIRST_ANSWER}\n`);
+      },
     });
+  });
 
   test('slow answer', async () => {
     const timeoutMs = 2000;
@@ -124,7 +128,7 @@ describe('Claude Code', { concurrency: 2 }, () => {
       ...agent,
       run: 'slow answer',
       note: '`API_TIMEOUT_MS` (600 s) runs until the head of the stream; comments count as life.',
-      stack: { config: { 'sse.grace_s': '0.2', 'sse.keepalive_s': '0.2' } },
+      stack: COMMENTS,
       calls: [{ id: 'c1', answer: { content: FIRST_ANSWER }, expect: { root: { cause: 'first_call' } } }],
       drive: async (world) => {
         world.stack.worker.arm({ kind: 'late', delay_ms: 2 * timeoutMs });

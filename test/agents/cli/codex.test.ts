@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { interrupt, type Moment, until } from '../harness/interrupt.ts';
+import { until } from '../harness/interrupt.ts';
 import { runScenario } from '../harness/scenario.ts';
 import { codex } from './agents.ts';
+import { COMMENTS, lostConnectionTests } from './lost-connection.ts';
+import { oddTurnCalls } from './odd-turns.ts';
 import { FIRST_ANSWER, FOLLOW_UP, LAST_ANSWER, type ShellTool, shell, TASK, taskCalls, usage } from './task.ts';
 
 const TOOL: ShellTool = { name: 'exec_command', command: 'cmd', extra: '"yield_time_ms": 10000' };
@@ -120,37 +122,26 @@ describe('Codex CLI', { concurrency: 2 }, () => {
     });
   });
 
-  const MOMENTS: readonly Moment[] = ['running', 'finished', 'streaming'];
-  for (const moment of MOMENTS)
-    test(`connection lost, call ${moment}`, async () => {
-      const agent = await codex();
-      await runScenario({
-        ...agent,
-        run: `connection lost, call ${moment}`,
-        resends: 1,
-        ...(moment === 'streaming' ? { stack: { config: { 'sse.grace_s': '0.2', 'sse.keepalive_s': '0.2' } } } : {}),
-        calls: [
-          {
-            id: 'c1',
-            answer: { tool_calls: [shell(TOOL, 'call_1', 'echo one-$((1+0))')] },
-            expect: { root: { cause: 'first_call' } },
-          },
-          {
-            id: 'c2',
-            answer: { tool_calls: [shell(TOOL, 'call_2', 'echo two-$((1+1))')] },
-            expect: { parent: 'c1' },
-            sees: ['one-1'],
-          },
-          { id: 'c3', answer: { content: FIRST_ANSWER }, expect: { parent: 'c2' }, sees: ['two-2'] },
-        ],
-        drive: async (world) => {
-          await agent.setUp(world);
-          world.stack.worker.arm({ kind: 'hold', match: { turn: 1 } });
-          const [child] = await Promise.all([agent.run(world, TASK), interrupt(world, moment)]);
-          assert.equal(child.stdout, `${FIRST_ANSWER}\n`);
-        },
-      });
+  lostConnectionTests(codex, TOOL, ['running', 'finished', 'streaming']);
+
+  test('odd turns', async () => {
+    const agent = await codex();
+    await runScenario({
+      ...agent,
+      run: 'odd turns',
+      calls: ({ work }) =>
+        oddTurnCalls(TOOL, {
+          first: { root: { cause: 'first_call' } },
+          work,
+          write: { name: 'no_such_tool', file: 'file' },
+          rewrites: {},
+        }),
+      drive: async (world) => {
+        await agent.setUp(world);
+        assert.equal((await agent.run(world, TASK)).stdout, `${FIRST_ANSWER}\n`);
+      },
     });
+  });
 
   test('idle stream', async () => {
     const agent = await codex({ provider: 'stream_idle_timeout_ms = 2000' });
@@ -159,7 +150,7 @@ describe('Codex CLI', { concurrency: 2 }, () => {
       run: 'idle stream',
       note: 'Comments do not count as life: it sends again, and joins. Set `stream_idle_timeout_ms`.',
       resends: 1,
-      stack: { config: { 'sse.grace_s': '0.2', 'sse.keepalive_s': '0.2' } },
+      stack: COMMENTS,
       calls: [{ id: 'c1', answer: { content: FIRST_ANSWER }, expect: { root: { cause: 'first_call' } } }],
       drive: async (world) => {
         await agent.setUp(world);

@@ -46,7 +46,8 @@ export interface Scenario {
   readonly dialect: string;
   /** What is run, as docs/agents.md names it: `task`, `compaction`, `context refusal` ... */
   readonly run: string;
-  readonly calls: readonly ScriptedCall[];
+  /** A function where what the model says depends on the world, its folders for example. */
+  readonly calls: readonly ScriptedCall[] | ((world: World) => readonly ScriptedCall[]);
   /** Calls that the worker refuses for length. Default 0. */
   readonly refused?: number;
   /** Requests that join a call which is running or has finished. Default 0. */
@@ -86,12 +87,13 @@ const CLOSE_S = 30;
 export async function runScenario(scenario: Scenario): Promise<ScenarioResult> {
   const attempt = slug(`${scenario.agent}-${scenario.dialect}-${scenario.run}`);
   return withWorld(attempt, scenario.stack ?? {}, async (world) => {
-    world.stack.worker.script(scriptOf(scenario.calls, attempt));
+    const calls = typeof scenario.calls === 'function' ? scenario.calls(world) : scenario.calls;
+    world.stack.worker.script(scriptOf(calls, attempt));
     await scenario.drive(world);
     const { json: ledger } = await world.stack.control('POST', `/ledger/${attempt}/close?wait_s=${CLOSE_S}`);
     const { exchanges } = world.tap;
     const leaked = tokenFields(exchanges);
-    const { counts, deviations, roots } = compareWithExpected(scenario.calls, ledger, exchanges);
+    const { counts, deviations, roots } = compareWithExpected(calls, ledger, exchanges);
     const refused = ledger.refused.length;
     const row: ResultRow = {
       agent: scenario.agent,
