@@ -79,7 +79,7 @@ export interface Ledger {
 
   /** Renews this replica's lease and settles what dead replicas left: `request_finished_without_staged_coordinates` for each of their pending intents without a failure row. */
   sweep(): Promise<SweepReport>;
-  /** Gauges for /metrics; cheap. */
+  /** Gauges for /metrics; cheap. Redis: as of the latest sweep of any replica, and the bytes of this one. */
   gauges(): Promise<LedgerGauges>;
   /** Reachability and the durability that the store really gives, for readiness, `doctor` and /metrics. */
   check(): Promise<LedgerCheck[]>;

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { LedgerCheck } from '../../src/ledger/ledger.ts';
 import type { LedgerOptions } from '../../src/ledger/open-ledger.ts';
+import { freePort } from '../support/ports.ts';
 import { DURABLE, startRedis } from '../support/redis-server.ts';
 import { startCluster } from '../support/redis-topologies.ts';
+import { runWriter } from './ledger/killing.ts';
 import { openRedisLedger } from './ledger/redis-store.ts';
 
 async function checksAt(
@@ -29,6 +32,38 @@ async function checksOf(
     await server.stop();
   }
 }
+
+describe('a Redis ledger over TLS', () => {
+  it('trusts the authorities of the machine and those of NODE_EXTRA_CA_CERTS, nobody else', async () => {
+    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(import.meta.dirname, 'ledger', 'tls', name)) as [
+      string,
+      string,
+    ];
+    const tlsPort = await freePort();
+    const tls = [
+      '--tls-port',
+      String(tlsPort),
+      '--tls-cert-file',
+      cert,
+      '--tls-key-file',
+      key,
+      '--tls-ca-cert-file',
+      cert,
+    ];
+    const server = await startRedis({ args: [...tls, '--tls-auth-clients', 'no'] });
+    try {
+      const writer = { url: `rediss://localhost:${tlsPort}`, attempt: 'a', callsAtOnce: 2, calls: 10 };
+      const trusting = await runWriter({ ...writer, environment: { NODE_EXTRA_CA_CERTS: cert } });
+      assert.equal(trusting.committed.size, 10, trusting.errors);
+      await assert.rejects(
+        openRedisLedger(writer.url, { operationTimeoutMs: 500 }),
+        /LedgerUnavailable: .*self-signed certificate/,
+      );
+    } finally {
+      await server.stop();
+    }
+  });
+});
 
 describe('checks of a Redis ledger', () => {
   it('report a durable server as such', async () => {

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import { replicaKey } from './keys.ts';
 
-const IDLE_MS = 600_000;
+const DEFAULT_IDLE_MS = 600_000;
 const RELEASES_PER_SWEEP = 200;
 
 interface Registration {
@@ -17,11 +17,14 @@ interface Registration {
 export class Registrations {
   readonly #connection: Connection;
   readonly #replica: string;
+  readonly #idleMs: number;
   readonly #known = new Map<string, Registration>();
 
-  constructor(connection: Connection, replica: string) {
+  /** `idleMs`: how long an attempt stays registered without admissions. */
+  constructor(connection: Connection, replica: string, idleMs = DEFAULT_IDLE_MS) {
     this.#connection = connection;
     this.#replica = replica;
+    this.#idleMs = idleMs;
   }
 
   /** Registers if need be. `true`: it was done just now, so the attempt may not know yet. */
@@ -56,7 +59,7 @@ export class Registrations {
 
   /** Ends registrations that have not been used for long, so that lists stay short. */
   async releaseIdle(): Promise<void> {
-    const beforeMs = performance.now() - IDLE_MS;
+    const beforeMs = performance.now() - this.#idleMs;
     const idle = [...this.#known].filter(([, { lastUsedMs }]) => lastUsedMs < beforeMs).slice(0, RELEASES_PER_SWEEP);
     for (const [attempt, registration] of idle) {
       if (registration.lastUsedMs < beforeMs) await this.#release(attempt, registration);

@@ -49,7 +49,7 @@ export const MIGRATIONS: readonly string[] = [
     idempotency_key TEXT,
     PRIMARY KEY (attempt, call_id)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX call_pending ON call (attempt, seq) WHERE state = 0;
+  CREATE INDEX call_pending ON call (attempt, seq, failed, admitted_at_s) WHERE state = 0;
   CREATE INDEX call_refused ON call (attempt, seq) WHERE state = 2;
   CREATE INDEX call_key ON call (attempt, idempotency_key, seq) WHERE idempotency_key IS NOT NULL;
 

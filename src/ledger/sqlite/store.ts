@@ -29,6 +29,8 @@ export class Store {
   nowS = 0;
   /** Whether the intents of earlier runs have been settled. */
   orphansSettled = false;
+  /** What the check of the whole file said, once it was made. */
+  integrity: { readonly ok: boolean; readonly detail: string } | null = null;
   /** The last attempt that the search for abandoned ones has looked at. */
   abandonedCursor = 0;
 

@@ -18,15 +18,22 @@ export interface Writer {
   readonly callsAtOnce: number;
   /** Kills the process (SIGKILL) when it has been told of so many commits. */
   readonly killAt?: number;
+  /** Ends by itself after so many calls. */
+  readonly calls?: number;
   /** What the shell runs before it becomes the process: a limit, say. */
   readonly shell?: string;
+  readonly environment?: Record<string, string>;
 }
 
 /** Runs a process that writes calls until it ends (child-writer.ts). */
 export async function runWriter(writer: Writer): Promise<Told & { signal: NodeJS.Signals | null; errors: string }> {
-  const { url, attempt, callsAtOnce, killAt, shell = ':' } = writer;
+  const { url, attempt, callsAtOnce, killAt, calls, shell = ':', environment } = writer;
   const command = [`${shell}; exec "$0" "$@"`, process.execPath, WRITER, url, attempt, String(callsAtOnce)];
-  const child = spawn('sh', ['-c', ...command], { stdio: ['ignore', 'pipe', 'pipe'] });
+  if (calls !== undefined) command.push(String(calls));
+  const child = spawn('sh', ['-c', ...command], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  });
   const errors: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
   const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('close', (_, signal) => resolve(signal)));

@@ -33,6 +33,9 @@ local function answerable(call)
   return call.s == 'p' or (call.s == 'c' and call.k ~= nil and call.k > serverMs())
 end
 
+-- Calls for this request whose reply may still be handed over; those that never will are left out.
+local unhanded = ''
+
 -- The re-send rule (design, "Never twice"): the call to join, or nil and whether the key was used for another request.
 local function findResend()
   if requestDigest == '' then return nil, false end
@@ -43,7 +46,10 @@ local function findResend()
   end
   for _, id in ipairs(unhandedCalls(requestDigest)) do
     local waiters = waitersOf(id)
-    if (next(waiters) == nil or waiters[callId]) and answerable(readCall(id)) then return id end
+    if answerable(readCall(id)) then
+      if next(waiters) == nil or waiters[callId] then return id end
+      unhanded = unhanded .. id .. ' '
+    end
   end
   return nil, false
 end
@@ -87,14 +93,14 @@ local order = redis.call('RPUSH', admitted, callId) - 1
 local call = { s = 'p', n = order, a = admission, r = replica, c = candidate and candidate.id or '', b = reason or '', p = named, m = records }
 if requestDigest ~= '' then
   call.q = requestDigest
-  redis.call('HSET', resends, 'd:' .. requestDigest, (redis.call('HGET', resends, 'd:' .. requestDigest) or '') .. callId .. ' ')
+  redis.call('HSET', resends, 'd:' .. requestDigest, unhanded .. callId .. ' ')
+  writeWaiters(callId, { [callId] = replica })
 end
 if idempotencyKey ~= '' then
   call.i = idempotencyKey
   redis.call('HSET', resends, 'k:' .. idempotencyKey, requestDigest .. ' ' .. callId)
 end
 writeCall(callId, call)
-writeWaiters(callId, { [callId] = replica })
 redis.call('ZADD', pending, order, callId)
 redis.call('ZADD', unsettled, admittedAtS, callId)
 local reply = { 'admitted', call.b, named or '', call.m }

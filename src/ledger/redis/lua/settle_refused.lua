@@ -1,6 +1,6 @@
 -- Ledger.settleRefused.
 --
--- keys: meta calls pending unsettled failures refused
+-- keys: calls pending unsettled failures refused waited
 -- args: callId code
 -- reply: 1, or 0 if there is no such intent or it has committed
 -- include: lib/calls.lua
@@ -20,4 +20,5 @@ writeCall(callId, call)
 redis.call('ZADD', refused, call.n, callId .. ' ' .. code)
 redis.call('ZREM', pending, callId)
 redis.call('ZREM', unsettled, callId)
+redis.call('HDEL', waited, callId)
 return 1

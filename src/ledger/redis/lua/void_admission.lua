@@ -1,7 +1,7 @@
 -- Gives up an admission whose answer was lost for good: its call never ran. If it has arrived, its intent is settled as refused; if it has not, it finds
 -- `voided` when it does. What it joined can be claimed again.
 --
--- keys: meta calls pending unsettled refused waited voided
+-- keys: calls pending unsettled refused waited voided
 -- args: callId code keepMs
 -- reply: 1 if there was something to take back
 -- include: lib/calls.lua lib/waiting.lua

@@ -6,11 +6,12 @@ local function addFailureRow(id, reason)
   redis.call('ZADD', failures, redis.call('HINCRBY', meta, 'rows', 1), row)
 end
 
--- An intent that is not refused gets a failure row; close does not wait for it any more.
+-- An intent that is not refused gets a failure row; neither close nor a client waits for it any more.
 local function failCall(id, call, reason)
   addFailureRow(id, reason)
   if call.f then return end
   call.f = 1
   writeCall(id, call)
   redis.call('ZREM', unsettled, id)
+  redis.call('HDEL', waited, id)
 end
