@@ -46,7 +46,7 @@ export async function startServer(config: Config, overrides: ContextOverrides = 
         for (const app of [apps.agents, apps.control]) app?.server.closeIdleConnections();
         const drained = await ctx.running.idle(config.deadlines.drain_s * 1000);
         const closing = Promise.all([apps.agents.close(), apps.control?.close()]);
-        if (!drained) ctx.log.warn({ calls: ctx.running.size() }, 'calls were still running; they stay pending');
+        if (!drained) ctx.log.warn({ calls: ctx.running.waitedFor() }, 'calls were still running; they stay pending');
         apps.agents.server.closeAllConnections();
         apps.control?.server.closeAllConnections();
         await closing;

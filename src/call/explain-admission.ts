@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import type { AdmitOutcome } from '../ledger/ledger.ts';
-import { LedgerUnavailable } from '../ledger/ledger.ts';
 import { explainRoot, type RootedBy } from '../lineage/explain-root.ts';
 import { renderKeyDigests } from '../lineage/render-digest.ts';
 import { sketchOf } from '../lineage/sketch.ts';
@@ -26,16 +25,12 @@ export async function explainAdmission(
     readonly fields: ReadonlyMap<string, JsonFragment>;
     readonly evidence: Evidence;
   },
-  admitted: Extract<AdmitOutcome, { kind: 'admitted' }>,
+  admitted: AdmittedRoot,
 ): Promise<WhyRoot | null> {
   if (admitted.candidate !== null) return null;
   const { evidence, request } = prepared;
-  if (admitted.recordsSeen > MOST_RECORDS) {
-    return {
-      cause: 'history_differs',
-      explanation: `Not compared: this attempt has more than ${MOST_RECORDS} records.`,
-    };
-  }
+  if (admitted.recordsSeen > MOST_RECORDS)
+    return withoutDetail(call, admitted, `Not compared: this attempt has more than ${MOST_RECORDS} records.`);
   try {
     const records = admitted.recordsSeen === 0 ? [] : await ctx.ledger.sketches(call.attempt, admitted.recordsSeen);
     return explainRoot({
@@ -46,16 +41,22 @@ export async function explainAdmission(
       records,
     });
   } catch (error) {
-    if (!(error instanceof LedgerUnavailable)) throw error;
+    // A diagnostic: whatever keeps it from being found out must not cost the call.
     ctx.events.bookkeepingFailed(call, 'why_root', error);
-    return {
-      cause: admitted.recordsSeen === 0 ? 'first_call' : 'history_differs',
-      explanation: 'The ledger was away when this was to be found out.',
-    };
+    return withoutDetail(call, admitted, 'The reason could not be found out.');
   }
 }
 
-function rootedBy(call: CapturedCall, admitted: Extract<AdmitOutcome, { kind: 'admitted' }>): RootedBy {
+type AdmittedRoot = Extract<AdmitOutcome, { kind: 'admitted' }>;
+
+function withoutDetail(call: CapturedCall, admitted: AdmittedRoot, explanation: string): WhyRoot {
+  const { by } = rootedBy(call, admitted);
+  if (by === 'ambiguous') return { cause: 'ambiguous', explanation };
+  if (by === 'parent_header' || by === 'named_parent') return { cause: 'parent_header', explanation };
+  return { cause: admitted.recordsSeen === 0 ? 'first_call' : 'history_differs', explanation };
+}
+
+function rootedBy(call: CapturedCall, admitted: AdmittedRoot): RootedBy {
   if (call.namedParent === null) return { by: 'parent_header' };
   switch (admitted.rootedBy) {
     case 'ambiguous':

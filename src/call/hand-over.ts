@@ -10,7 +10,7 @@ export type CallFailure = { readonly error: ServiceError; readonly refusedBefore
 /** Sends what a call came to, or says what the agent is to be told. */
 export function handOver(result: SettledCall, stream: boolean, channel: AgentChannel): CallFailure {
   if (result.kind === 'failed') return { error: result.error, refusedBeforeInference: false };
-  channel.send(result.bytes as Buffer, stream);
+  channel.send(result.bytes, stream);
   return null;
 }
 

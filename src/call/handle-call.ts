@@ -12,10 +12,11 @@ import { explainAdmission } from './explain-admission.ts';
 import { type Evidence, evidenceDigest, gatherEvidence } from './gather-evidence.ts';
 import { type CallFailure, handOver, watchHandOver } from './hand-over.ts';
 import { identifyAttempt, PARENT_HEADER } from './identify-attempt.ts';
+import { inTime } from './in-time.ts';
 import { joinCall } from './join-call.ts';
 import { type ParsedCall, parseCall, requestDigest } from './parse-call.ts';
 import { handlePlainCall } from './plain-call.ts';
-import { type AdmittedCall, type SettledCall, settleCall } from './settle-call.ts';
+import { type AdmittedCall, settleCall } from './settle-call.ts';
 
 /** A request as the routes hand it over. */
 export interface IncomingCall {
@@ -34,7 +35,7 @@ export interface IncomingCall {
  */
 export async function handleCall(ctx: Context, incoming: IncomingCall, channel: AgentChannel): Promise<void> {
   const startedMs = performance.now();
-  const error = await ctx.running.add(takeCall(ctx, incoming, channel));
+  const error = await ctx.running.addRequest(takeCall(ctx, incoming, channel));
   if (error !== null) {
     if (error.refusedBeforeInference) ctx.events.refused(incoming.attempt, incoming.dialect, error.error.code);
     channel.fail(error.error);
@@ -51,7 +52,7 @@ async function takeCall(ctx: Context, incoming: IncomingCall, channel: AgentChan
   if (ctx.lifecycle.draining) {
     return refusal(serviceError('shutting_down', 'This server is stopping. Send the request again.'));
   }
-  if (ctx.running.size() >= ctx.config.limits.concurrent_calls) {
+  if (ctx.running.waitedFor() >= ctx.config.limits.concurrent_calls) {
     return refusal(
       serviceError('rate_limit_exceeded', 'This server has reached its limit of calls in flight. Try again shortly.'),
     );
@@ -153,27 +154,6 @@ async function captureCall(
     );
   });
   return handOver(result, request.stream, channel);
-}
-
-/** Waits for a call until its deadline. After it the agent gets 504 and the failure row stands; the call itself is listened to until it ends. */
-async function inTime(
-  ctx: Context,
-  settled: Promise<SettledCall>,
-  onDeadline: () => Promise<void>,
-): Promise<SettledCall> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<'deadline'>((resolve) => {
-    timer = setTimeout(resolve, Math.min(ctx.config.deadlines.call_s * 1000, 2 ** 31 - 1), 'deadline' as const);
-  });
-  const first = await Promise.race([settled, deadline]);
-  clearTimeout(timer);
-  if (first !== 'deadline') return first;
-  await onDeadline();
-  const error = serviceError(
-    'deadline_exceeded',
-    `The call did not finish within ${ctx.config.deadlines.call_s} s; its rollout cannot be used for training.`,
-  );
-  return { kind: 'failed', error };
 }
 
 function capturedBody(

@@ -7,6 +7,7 @@ import { engineAnswerFromJson } from '../protocol/engine-answer.ts';
 import type { AgentChannel } from './agent-channel.ts';
 import { replyOptions } from './call-settings.ts';
 import { type CallFailure, handOver, watchHandOver } from './hand-over.ts';
+import { inTime } from './in-time.ts';
 import { renderAgain } from './render-reply.ts';
 import type { CallResult } from './running-calls.ts';
 
@@ -28,7 +29,10 @@ export async function joinCall(
   const local = ctx.running.find(ids.callId);
   ctx.events.joined(ids, local === undefined ? 'elsewhere' : 'running');
   const deadline = Date.now() + ctx.config.deadlines.call_s * 1000;
-  const result = local === undefined ? await replyElsewhere(ctx, ids, deadline, channel) : await local;
+  const result =
+    local === undefined
+      ? await replyElsewhere(ctx, ids, deadline, channel)
+      : await inTime(ctx, local, () => Promise.resolve());
   if (result === 'gone') return 'gone';
   if (result.kind === 'failed') return { error: result.error, refusedBeforeInference: false };
   const bytes = renderAgain(request, result.answer, replyOptions(ctx, ids.callId, true));

@@ -3,17 +3,28 @@ import type { Metrics } from '../metrics.ts';
 import type { EngineAnswer } from '../protocol/conversation.ts';
 
 /** What a captured call came to: what its own agent gets, and whoever joins it. */
-export type CallResult =
-  | { readonly kind: 'answered'; readonly answer: EngineAnswer }
-  | { readonly kind: 'failed'; readonly error: ServiceError };
+export type CallResult = AnsweredCall | FailedCall;
+
+export interface AnsweredCall {
+  readonly kind: 'answered';
+  readonly answer: EngineAnswer;
+}
+
+export interface FailedCall {
+  readonly kind: 'failed';
+  readonly error: ServiceError;
+}
 
 /**
  * The calls that this process is working on. A re-send that joins one waits here; a process that is told to stop waits until it is empty.
  * A call stays in it until nothing of it is left to do: also while it listens for a late answer that nobody waits for.
  */
 export interface RunningCalls {
-  /** Calls that agents wait for, and late ones. */
-  readonly size: () => number;
+  /** Requests that agents wait for: what `limits.concurrent_calls` bounds. */
+  readonly waitedFor: () => number;
+  /** A request, from its arrival to its reply. */
+  addRequest<T>(work: Promise<T>): Promise<T>;
+  /** Anything else that must be finished before the process ends: calls themselves, late ones too, and their bookkeeping. */
   add<T>(work: Promise<T>): Promise<T>;
   publish(callId: string, result: Promise<CallResult>): void;
   find(callId: string): Promise<CallResult> | undefined;
@@ -24,18 +35,22 @@ export interface RunningCalls {
 export function buildRunningCalls(metrics: Pick<Metrics, 'inFlight'>): RunningCalls {
   const works = new Set<Promise<unknown>>();
   const results = new Map<string, Promise<CallResult>>();
+  let requests = 0;
+  const add = <T>(work: Promise<T>): Promise<T> => {
+    works.add(work);
+    const remove = () => works.delete(work);
+    work.then(remove, remove);
+    return work;
+  };
   return {
-    size: () => works.size,
-    add(work) {
-      works.add(work);
-      metrics.inFlight.set(works.size);
-      const remove = () => {
-        works.delete(work);
-        metrics.inFlight.set(works.size);
-      };
-      work.then(remove, remove);
-      return work;
+    waitedFor: () => requests,
+    addRequest(work) {
+      metrics.inFlight.set(++requests);
+      const leave = () => metrics.inFlight.set(--requests);
+      work.then(leave, leave);
+      return add(work);
     },
+    add,
     publish(callId, result) {
       results.set(callId, result);
       const remove = () => results.delete(callId);

@@ -22,7 +22,7 @@ import { commitRecord, recordFailure, recordRefused } from './commit-record.ts';
 import type { Evidence } from './gather-evidence.ts';
 import { CONVERTERS } from './parse-call.ts';
 import { replyBytes } from './render-reply.ts';
-import type { CallResult } from './running-calls.ts';
+import type { AnsweredCall, FailedCall } from './running-calls.ts';
 import { contextRefusal, engineErrorToAgent, isContextRefusal, readEngineError } from './worker-errors.ts';
 
 /** An admitted call on its way to the worker. */
@@ -42,7 +42,7 @@ export interface AdmittedCall {
 }
 
 /** A call that came to an answer, with the bytes for its own agent. */
-export type SettledCall = CallResult & { readonly bytes?: Buffer };
+export type SettledCall = (AnsweredCall & { readonly bytes: Buffer }) | FailedCall;
 
 /**
  * Takes an admitted call through the rest of section 1: engine → coordinates → reply rendered → record durable. Whatever happens is settled in the ledger

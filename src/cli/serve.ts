@@ -55,7 +55,8 @@ export function serveCommand(): Command {
       { delay: config.deadlines.drain_s * 1000 + CLOSING_MS, logger: log as never },
       async ({ signal, err }) => {
         if (err !== undefined) log.fatal({ err }, 'stopping because of an unexpected error');
-        else log.info({ signal, calls: server.ctx.running.size() }, 'stopping: calls in flight are finished first');
+        else
+          log.info({ signal, calls: server.ctx.running.waitedFor() }, 'stopping: calls in flight are finished first');
         await server.stop();
       },
     );
