@@ -13,6 +13,11 @@ export interface RunningProcess {
   kill9(): Promise<void>;
 }
 
+/** Our own environment, in which a Python keeps what it compiled, away from the sources. */
+export function pythonProcessEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, PYTHONPYCACHEPREFIX: BYTECODE_FOLDER, PYTHONDONTWRITEBYTECODE: '', PYTHONUNBUFFERED: '1' };
+}
+
 /** Starts a program and waits for a line of its output that matches. Rejects with all it said if it ends before. */
 export async function startProcess(
   command: string,
@@ -23,11 +28,8 @@ export async function startProcess(
     readonly endsWithInput?: boolean;
   },
 ): Promise<RunningProcess> {
-  const python = { PYTHONPYCACHEPREFIX: BYTECODE_FOLDER, PYTHONDONTWRITEBYTECODE: '', PYTHONUNBUFFERED: '1' };
-  const child = spawn(command, args, {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, ...python, ...options.env },
-  });
+  const env = { ...pythonProcessEnvironment(), ...options.env };
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env });
   const ready = await firstMatch(child, options.ready);
   return {
     ready,
