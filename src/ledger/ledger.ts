@@ -89,6 +89,7 @@ export interface AdmitRequest {
   readonly attempt: string;
   /** 32 hex digits. */
   readonly callId: string;
+  /** The replica that the ledger was opened for. */
   readonly replica: string;
   /** Seconds since the epoch. */
   readonly admittedAtS: number;

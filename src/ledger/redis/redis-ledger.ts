@@ -127,7 +127,9 @@ export class RedisLedger implements Ledger {
 
   async #runAdmission(request: AdmitRequest, isRegistered: boolean): Promise<[kind: string, ...rest: unknown[]]> {
     try {
-      return (await this.#write('admit', request.attempt, admitArgs(request, isRegistered))) as [string];
+      // The lists and the lease are those of this ledger's replica, so its intents are, too.
+      const args = admitArgs({ ...request, replica: this.#options.replica }, isRegistered);
+      return (await this.#write('admit', request.attempt, args)) as [string];
     } catch (error) {
       // It may still arrive: nobody would settle what it records.
       if (error instanceof LedgerUnavailable) this.#lost.add(request.attempt, request.callId);
