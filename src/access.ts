@@ -26,6 +26,16 @@ function keysOf(headers: IncomingHttpHeaders): string[] {
   ) as string[];
 }
 
+/** Whether the control token stands in any header or in the query, in whatever form a client sends keys (`Bearer x`, `x`, `?key=x`). */
+function carriesControlToken(headers: IncomingHttpHeaders, url: string, controlToken: string): boolean {
+  const given = [...Object.values(headers).flat(), ...new URLSearchParams(url.split('?')[1] ?? '').values()];
+  return given.some((text) => {
+    const word = text?.slice(text.lastIndexOf(' ') + 1);
+    // The length is no secret; what has it is compared in constant time.
+    return word?.length === controlToken.length && sameSecret(word, controlToken);
+  });
+}
+
 /** Trainer and operators: 401 without the control token. */
 export function checkControl(headers: IncomingHttpHeaders, controlToken: string | null): ServiceError | null {
   const bearer = /^Bearer\s+(.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
@@ -37,17 +47,16 @@ export function checkControl(headers: IncomingHttpHeaders, controlToken: string 
  * Agents: the control token is refused wherever it stands; where agent keys are required the key must be the one of this attempt (of any attempt on plain paths).
  */
 export function checkAgent(
-  headers: IncomingHttpHeaders,
+  { headers, url }: { readonly headers: IncomingHttpHeaders; readonly url: string },
   attempt: string | null,
   secrets: { readonly controlToken: string | null; readonly keySecret: string | null },
 ): ServiceError | null {
-  const keys = keysOf(headers);
   const { controlToken, keySecret } = secrets;
-  if (controlToken !== null && keys.some((key) => sameSecret(key, controlToken))) {
+  if (controlToken !== null && carriesControlToken(headers, url, controlToken)) {
     return serviceError('unauthorized', 'The control token is not valid on the agent side.');
   }
   if (keySecret === null) return null;
-  const valid = keys.some((key) => {
+  const valid = keysOf(headers).some((key) => {
     const owner = attempt ?? key.split('.').slice(2).join('.');
     return owner !== '' && sameSecret(key, mintAgentKey(keySecret, owner));
   });

@@ -6,7 +6,7 @@ import { bodyTooLarge, takeBodiesAsBytes } from './body-parser.ts';
 import { checkAttempt } from './call/identify-attempt.ts';
 import type { Context } from './context.ts';
 import { type ServiceError, ServiceErrorException, serviceError } from './errors.ts';
-import { sendError } from './http-errors.ts';
+import { answerUnreadable, isWebSocket, sendError } from './http-errors.ts';
 
 /** The HTTP side: the agents' server, and the control server where it has a port of its own (else both are one). */
 export interface Apps {
@@ -40,6 +40,7 @@ function buildServer(ctx: Context): FastifyInstance {
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply) => {
       sendError(request, reply, attemptProblem(request.url) ?? serviceError('invalid_request', error.message));
     },
@@ -64,7 +65,7 @@ function toServiceError(ctx: Context, error: unknown): ServiceError {
 
 function notFound(request: FastifyRequest): ServiceError {
   const path = request.url.split('?', 1)[0] as string;
-  if (request.headers.upgrade !== undefined) {
+  if (isWebSocket(request.headers)) {
     return serviceError('upgrade_required', 'WebSockets are not supported here; use HTTP requests.');
   }
   return (

@@ -16,6 +16,11 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 /** Bodies reach the routes as bytes, whatever their content type says: JSON is read losslessly later. Compressed ones are decompressed within the same limit. */
 export function takeBodiesAsBytes(app: FastifyInstance, limitBytes: number): void {
   app.removeAllContentTypeParsers();
+  // The framework refuses what is no media type.
+  app.addHook('onRequest', (request, _reply, done) => {
+    delete request.headers['content-type'];
+    done();
+  });
   app.addContentTypeParser(
     '*',
     { parseAs: 'buffer', bodyLimit: limitBytes },

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorReply } from './call/render-error.ts';
-import type { ServiceError } from './errors.ts';
+import { type ServiceError, serviceError } from './errors.ts';
 import type { Dialect } from './protocol/conversation.ts';
 
 /** Dialect of a path, for the envelope of errors that no route gives. */
@@ -14,4 +16,28 @@ export function dialectOf(url: string): Dialect {
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
   const { status, headers, body } = errorReply(dialectOf(request.url), error);
   return reply.code(status).headers(headers).send(body);
+}
+
+/** Other upgrades (`h2c`, which some HTTP clients offer with every request) are offers that a server need not take. */
+export function isWebSocket(headers: IncomingHttpHeaders): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+const PARSER_ERRORS: Readonly<Record<string, { readonly status: string; readonly message: string }>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    message: 'The headers of the request are too large.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request did not arrive in time.' },
+};
+const NO_HTTP = { status: '400 Bad Request', message: 'This is no HTTP request that can be read.' };
+
+/** Answers what the HTTP parser cannot read: no path is known, so no dialect either, and the connection cannot be used any more. */
+export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const { status, message } = PARSER_ERRORS[error.code ?? ''] ?? NO_HTTP;
+  const { headers, body } = errorReply(null, serviceError('invalid_request', message));
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${lines.join('')}connection: close\r\n\r\n${body}`);
+  socket.destroySoon();
 }

@@ -3,7 +3,7 @@ import { checkAgent } from '../../src/access.ts';
 import { buildModelList } from '../../src/call/models.ts';
 import type { Context } from '../../src/context.ts';
 import { serviceError } from '../../src/errors.ts';
-import { sendError } from '../../src/http-errors.ts';
+import { isWebSocket, sendError } from '../../src/http-errors.ts';
 import { attemptOf } from './attempt-of.ts';
 import { chatCompletionsRoute } from './chat-completions.ts';
 import { measureRoute } from './measure.ts';
@@ -23,14 +23,14 @@ export function registerCallRoutes(app: FastifyInstance, ctx: Context): void {
   const models = buildModelList(ctx);
   app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {
-      if (request.headers.upgrade !== undefined) {
+      if (isWebSocket(request.headers)) {
         return sendError(
           request,
           reply,
           serviceError('upgrade_required', 'WebSockets are not supported here; use HTTP requests.'),
         );
       }
-      const refused = checkAgent(request.headers, attemptOf(request), {
+      const refused = checkAgent(request, attemptOf(request), {
         controlToken: ctx.config.control.token,
         keySecret: ctx.config.agents.key_secret,
       });
@@ -58,19 +58,23 @@ function refuseOtherMethods(scope: FastifyInstance): void {
       serviceError('method_not_allowed', `This path takes ${allow}, not ${request.method}.`),
     );
   };
+  const onlyPost = (url: string) =>
+    scope.route({
+      method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      url,
+      exposeHeadRoute: true,
+      handler: refuse('POST'),
+    });
   for (const prefix of CALL_PREFIXES) {
-    for (const path of ['/responses', '/chat/completions', '/messages']) {
+    for (const path of ['/responses', '/responses/compact', '/chat/completions', '/messages', '/messages/count_tokens'])
+      onlyPost(prefix + path);
+    for (const path of ['/models', '/models/*']) {
       scope.route({
-        method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+        method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
         url: prefix + path,
-        exposeHeadRoute: true,
-        handler: refuse('POST'),
+        handler: refuse('GET'),
       });
     }
-    scope.route({
-      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-      url: `${prefix}/models`,
-      handler: refuse('GET'),
-    });
   }
+  onlyPost('/context/:attempt/measure');
 }

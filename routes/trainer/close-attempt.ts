@@ -19,7 +19,8 @@ export function closeAttemptRoute(app: FastifyInstance, ctx: Context): void {
   app.post('/ledger/:attempt/close', async (request, reply) => {
     const attempt = trainerAttempt(request);
     const query = closeQuery.safeParse(request.query);
-    if (!query.success) {
+    // Coercion would take an empty text for 0.
+    if (!query.success || (request.query as { wait_s?: string }).wait_s?.trim() === '') {
       throw new ServiceErrorException(
         serviceError('invalid_request', 'wait_s must be a number of seconds from 0 to 3600.', { param: 'wait_s' }),
       );
