@@ -21,6 +21,7 @@ import {
   type SweepReport,
 } from '../ledger.ts';
 import { DEFAULT_OPERATION_TIMEOUT_MS, type LedgerOptions } from '../options.ts';
+import { readInPages } from '../pages.ts';
 import { Census } from './census.ts';
 import { checkRedis } from './checks.ts';
 import type { RedisUrl } from './client.ts';
@@ -263,7 +264,8 @@ export class RedisLedger implements Ledger {
   }
 
   async sketches(attempt: string, before: number): Promise<StoredSketch[]> {
-    return (await this.#range(attempt, 'sketches', 0, before)).map(readSketch);
+    const texts = await readInPages(before, (from, to) => this.#range(attempt, 'sketches', from, to - from));
+    return texts.map(readSketch);
   }
 
   async #range(attempt: string, list: string, from: number, limit: number): Promise<string[]> {

@@ -48,13 +48,14 @@ export function records(store: Store, name: string, from: number, limit: number)
   return store.db.all<{ json: string }>(sql, recordKey(attempt, from), recordKey(attempt, last)).map((row) => row.json);
 }
 
-export function sketches(store: Store, name: string, before: number): StoredSketch[] {
+/** Sketches of the records `from` .. `before - 1`. */
+export function sketches(store: Store, name: string, from: number, before: number): StoredSketch[] {
   const attempt = store.attempts.find(name);
   if (!attempt) return [];
   return store.db.all(
     `SELECT call_id AS callId, parent_call_id AS parentCallId, render_digest AS renderDigest, sketch AS sketchJson
      FROM record WHERE key BETWEEN ? AND ? ORDER BY key`,
-    recordKey(attempt, 0),
+    recordKey(attempt, from),
     recordKey(attempt, Math.min(before, attempt.records) - 1),
   );
 }

@@ -19,6 +19,7 @@ import {
   type SweepReport,
 } from '../ledger.ts';
 import type { LedgerOptions } from '../options.ts';
+import { readInPages } from '../pages.ts';
 import type { ArgumentsOf, OperationName, ResultOf } from './store.ts';
 import type { FromThread, Opened, ThreadData, ToThread } from './thread.ts';
 import type { Job } from './transactions.ts';
@@ -150,7 +151,7 @@ export class SqliteLedger implements Ledger {
   }
 
   sketches(attempt: string, before: number): Promise<StoredSketch[]> {
-    return this.#run('sketches', attempt, before);
+    return readInPages(before, (from, to) => this.#run('sketches', attempt, from, to));
   }
 
   attempts(cursor: string | null, limit: number): Promise<AttemptOverview[]> {

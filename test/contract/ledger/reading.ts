@@ -55,6 +55,17 @@ export function reading(under: LedgerUnderTest): void {
       assert.deepEqual(await under.ledger.sketches(attempt, 99), sketches);
     });
 
+    it('gives many sketches, in order', async () => {
+      const attempt = newAttempt();
+      const ids: string[] = [];
+      for (let call = 0; call < 520; call += 1) ids.push(await addCall(under.ledger, attempt, ['task', `a${call}`]));
+      const listed = (before: number) =>
+        under.ledger.sketches(attempt, before).then((all) => all.map((sketch) => sketch.callId));
+      assert.deepEqual(await listed(1000), ids);
+      assert.deepEqual(await listed(500), ids.slice(0, 500));
+      assert.deepEqual(await listed(251), ids.slice(0, 251));
+    });
+
     it('keeps why each recorded root is one', async () => {
       const attempt = newAttempt();
       const one = await addCall(under.ledger, attempt, ['task', 'a'], { whyRootJson: '{"cause":"first_call"}' });
