@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Logger, pino } from 'pino';
-import { type Config, ownerKeyOf } from '../config/schema.ts';
+import type { Config } from '../config/schema.ts';
 import { OwedRows } from './call/owed-rows.ts';
 import type { RunningCalls } from './call/running-calls.ts';
 import { buildRunningCalls } from './call/running-calls.ts';
-import { schema2 } from './call/strategy/schema2.ts';
-import { schema3 } from './call/strategy/schema3.ts';
+import { buildStrategy } from './call/strategy/build-strategy.ts';
 import type { CaptureStrategy } from './call/strategy/strategy.ts';
 import { buildEvents, type Events } from './events.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -95,18 +94,4 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
 function hexUuid(): string {
   const uuid = randomUUID();
   return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
-}
-
-function buildStrategy(config: Config): CaptureStrategy {
-  const { schema_version, source_match } = config.capture;
-  const shared = { ownerKey: ownerKeyOf(config), workerKind: config.worker.kind };
-  if (schema_version === 2) return schema2(shared);
-  return schema3({
-    ...shared,
-    onAmbiguous: config.lineage.ambiguous,
-    sourceMatch:
-      source_match === null
-        ? null
-        : { name: source_match.name, exact: source_match.exact, emptyToolContent: source_match.empty_tool_content },
-  });
 }

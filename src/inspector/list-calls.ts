@@ -40,7 +40,7 @@ export async function listCalls(
   };
 }
 
-/** Records of schema 2 do not say how a call ended. */
+/** Not every generation's records say how a call ended. */
 function callRow(record: CallRecord, whyRoot: ReadonlyMap<string, string>): CallRow {
   const why = record.parent_call_id === null ? whyRoot.get(record.model_call_id) : undefined;
   return {
@@ -50,8 +50,8 @@ function callRow(record: CallRecord, whyRoot: ReadonlyMap<string, string>): Call
     delta_len: record.delta_len,
     cum_len: record.cum_len,
     weight_version: record.weight_version,
-    response_status: record.schema_version === 3 ? record.response_status : null,
-    finish_reason: record.schema_version === 3 ? record.finish_reason : null,
+    response_status: 'response_status' in record ? record.response_status : null,
+    finish_reason: 'finish_reason' in record ? record.finish_reason : null,
     admitted_at: record.admitted_at,
     ...(why === undefined ? {} : { why_root: JSON.parse(why) as WhyRoot }),
   };
