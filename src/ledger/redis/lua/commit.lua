@@ -49,7 +49,8 @@ if whyRoot ~= '' then redis.call('RPUSH', roots, callId .. ' ' .. whyRoot) end
 if reply ~= '' then
   call.k = serverMs() + tonumber(keepMs)
   redis.call('HSET', replies, callId, reply)
-  redis.call('PEXPIRE', replies, keepMs)
+  -- Later than k, so that k alone says whether a reply can still be asked for.
+  redis.call('PEXPIRE', replies, tonumber(keepMs) + 1000)
 end
 call.s = 'c'
 writeCall(callId, call)
