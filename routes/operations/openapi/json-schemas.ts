@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attemptsPage, callsPage } from '../../../src/inspector/pages.ts';
 import type { OwnerKey } from '../../../src/protocol/wire/coordinates.ts';
-import { callRecordV2, callRecordV3, ledgerSchema, whyRoot } from '../../../src/protocol/wire/ledger.ts';
+import { callRecordSchema, ledgerSchema, whyRoot } from '../../../src/protocol/wire/ledger.ts';
 import { removalBody } from '../../trainer/retire-delete.ts';
 import * as replies from './replies.ts';
 
@@ -24,7 +24,7 @@ export function namedSchemas({ schemaVersion, ownerKey }: Generation): Record<st
   const named = {
     Ledger: ledger,
     Manifest: ledger.shape.manifest,
-    CallRecord: schemaVersion === 3 ? callRecordV3 : callRecordV2,
+    CallRecord: callRecordSchema(schemaVersion),
     WhyRoot: whyRoot,
     CaptureKeys: removalBody('capture_keys'),
     RolloutIds: removalBody('rollout_ids'),

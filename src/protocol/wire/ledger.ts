@@ -72,6 +72,11 @@ export type CallRecordV2 = z.infer<typeof callRecordV2>;
 
 export type CallRecord = CallRecordV3 | CallRecordV2;
 
+/** CallRecord of one generation. */
+export function callRecordSchema(schemaVersion: 2 | 3) {
+  return schemaVersion === 3 ? callRecordV3 : callRecordV2;
+}
+
 export function failureRow(schemaVersion: 2 | 3) {
   return z.strictObject({ schema_version: z.literal(schemaVersion), model_call_id: id, reason: z.string() });
 }
