@@ -1,6 +1,6 @@
 import { plainText } from './plain-text.ts';
 
-/** `skipped` is a value that was checked but not built (see ParseJsonOptions.skip). */
+/** `skipped` is a value that was stepped over and not built (see ParseJsonOptions.skip). */
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null' | 'skipped';
 
 /** Roles, types and the like, with their quotes; ids are longer. */

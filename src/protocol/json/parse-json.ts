@@ -13,7 +13,7 @@ export interface JsonProblem {
 export interface ParseJsonOptions {
   /** Deepest nesting accepted; deeper input is a problem, not a stack overflow. */
   readonly maxDepth?: number;
-  /** Object members of these names become nodes of kind `skipped`, whatever they hold: checked, but not built. */
+  /** Object members of these names become nodes of kind `skipped`, whatever they hold: stepped over by strings and brackets, not built. */
   readonly skip?: ReadonlySet<string>;
   /**
    * Accept the words `NaN`, `Infinity` and `-Infinity` as numbers, as Python's parser does (protocol section 8). Such nodes read as
@@ -30,6 +30,10 @@ const BACKSLASH = 0x5c;
 const PLAIN = new Uint8Array(256).fill(1, 0x20);
 PLAIN[QUOTE] = 0;
 PLAIN[BACKSLASH] = 0;
+
+/** 1 for the bytes that are neither a quote nor a bracket. */
+const BETWEEN = new Uint8Array(256).fill(1);
+for (const byte of [QUOTE, 0x5b, 0x5d, 0x7b, 0x7d]) BETWEEN[byte] = 0;
 
 class Malformed extends Error {
   readonly offset: number;
@@ -137,7 +141,7 @@ class Parser {
       keys.push(key);
       if (this.skip?.has(key)) {
         const skippedFrom = this.at;
-        this.skipValue(depth + 1);
+        this.skipValue();
         children.push(new JsonNode(this.bytes, 'skipped', skippedFrom, this.at));
       } else {
         children.push(this.value(depth + 1));
@@ -179,43 +183,42 @@ class Parser {
     }
   }
 
-  /** Checks one value and steps over it without building its nodes. */
-  private skipValue(depth: number): void {
+  /**
+   * Steps over one value by its strings and brackets. What stands between them is not looked at: this is for token data of an engine of ours, of which there may be
+   * hundreds of bytes for every token. Brackets must close, so a text that was cut off is noticed.
+   */
+  private skipValue(): void {
     const byte = this.bytes[this.at];
     if (byte === QUOTE) this.string();
     else if (byte === 0x74) this.word('true');
     else if (byte === 0x66) this.word('false');
     else if (byte === 0x6e) this.word('null');
     else if (byte !== 0x7b && byte !== 0x5b) this.number();
-    else this.skipContainer(byte, depth);
+    else this.skipBrackets();
   }
 
-  private skipContainer(byte: number, depth: number): void {
-    this.checkDepth(depth);
-    const close = byte === 0x7b ? 0x7d : 0x5d;
-    this.at++;
-    this.space();
-    if (this.bytes[this.at] === close) {
-      this.at++;
-      return;
-    }
+  private skipBrackets(): void {
+    const bytes = this.bytes;
+    let byte = bytes[this.at];
+    const start = this.at;
+    let depth = 0;
+    let at = start;
     for (;;) {
-      if (close === 0x7d) {
-        if (this.bytes[this.at] !== QUOTE) this.fail('a member name in double quotes is expected');
+      while (byte !== undefined && BETWEEN[byte] === 1) byte = bytes[++at];
+      if (byte === QUOTE) {
+        this.at = at;
         this.string();
-        this.space();
-        if (this.bytes[this.at] !== 0x3a) this.fail('":" is expected after a member name');
-        this.at++;
-        this.space();
+        at = this.at;
+      } else if (byte === undefined) {
+        this.fail('a bracket is not closed', start);
+      } else {
+        at++;
+        if (byte === 0x7b || byte === 0x5b) depth++;
+        else if (--depth === 0) break;
       }
-      this.skipValue(depth + 1);
-      this.space();
-      const next = this.bytes[this.at];
-      if (next !== 0x2c && next !== close) this.fail('"," or the closing bracket is expected');
-      this.at++;
-      if (next === close) return;
-      this.space();
+      byte = bytes[at];
     }
+    this.at = at;
   }
 
   /** Steps over a string; leaves in `escaped` and `respelled` what JsonNode says of them. */

@@ -144,7 +144,7 @@ test('refused texts say why and where', () => {
   assert.match(problem(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])).problem, /UTF-8/);
 });
 
-test('nesting is bounded, in skipped values too', () => {
+test('nesting is bounded; skipped values are not built, so theirs is not', () => {
   const nested = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels);
   assert.equal(parsed(nested(512)).kind, 'array');
   assert.deepEqual(problem(nested(513)), {
@@ -159,10 +159,10 @@ test('nesting is bounded, in skipped values too', () => {
   assert.equal(problem(nested(4), { maxDepth: 3 }).tooDeep, true);
   const skip = new Set(['s']);
   assert.equal(parsed(`{"s":${nested(2)}}`, { maxDepth: 3, skip }).get('s')?.kind, 'skipped');
-  assert.equal(problem(`{"s":${nested(3)}}`, { maxDepth: 3, skip }).tooDeep, true);
+  assert.equal(parsed(`{"s":${nested(100_000)}}`, { maxDepth: 3, skip }).get('s')?.kind, 'skipped');
 });
 
-test('skipped members are checked, not built', () => {
+test('skipped members are stepped over by strings and brackets', () => {
   const skip = new Set(['s']);
   const node = parsed('{"s":{"a":[1,"]\\"",{}],"b":{}} ,"t":{"s":null,"u":1},"s":-1.5e3}', { skip });
   assert.deepEqual(
@@ -175,7 +175,7 @@ test('skipped members are checked, not built', () => {
   );
   assert.equal(node.get('t')?.get('s')?.kind, 'skipped');
   assert.equal(node.get('s')?.value(), undefined);
-  for (const bad of ['{"a" 1}', '{1:2}', '[1 2]', '[1,]', '{"a":1,}', 'x', '"\\x"', '[01]', '[}', '{"a":[1}', 'tru'])
+  for (const bad of ['x', '"\\x"', '["\\x"]', '[1', '{"a":[1}', '{"a":"}', 'tru', '01'])
     assert.equal(problem(`{"s":${bad}}`, { skip }).tooDeep, false, bad);
 });
 
@@ -234,7 +234,7 @@ test('property: a text with one character changed is accepted exactly if JSON.pa
       if (!changed.isWellFormed()) return;
       assert.equal(parseJsonText(changed) instanceof JsonNode, isJson(changed), changed);
       const inSkipped = parseJsonText(`{"s":${changed}}`, { skip: new Set(['s']) });
-      assert.equal(inSkipped instanceof JsonNode, isJson(`{"s":${changed}}`), changed);
+      if (isJson(`{"s":${changed}}`)) assert.equal(inSkipped instanceof JsonNode, true, changed);
     }),
     { numRuns: 3000 },
   );
