@@ -103,13 +103,13 @@ describe('Claude Code', { concurrency: 2 }, () => {
           needs: '"description":"d",',
           rewrites: {
             stripped: {
-              says: 'takes `cd <its own folder> &&` off a command and turns the text of a number into a number',
+              says: '`cd <its own folder> &&` is taken off a command, and the text of a number becomes a number.',
               part: 'arguments',
               arguments: ['command', 'timeout'],
             },
-            blank: { says: 'drops text of white space only', part: 'text' },
+            blank: { says: 'Text of white space only is dropped.', part: 'text' },
             trailing: {
-              says: 'takes trailing white space off the lines that it writes to a file (not `.md`)',
+              says: 'Trailing white space is taken off the lines that go into a file (not `.md`).',
               part: 'arguments',
               arguments: ['content'],
             },

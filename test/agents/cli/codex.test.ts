@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { replayRequests } from '../../../src/lineage/replay-requests.ts';
+import type { JsonNode } from '../../../src/protocol/json/json-node.ts';
+import { isJsonProblem, parseJson } from '../../../src/protocol/json/parse-json.ts';
 import { until } from '../harness/interrupt.ts';
 import { runScenario } from '../harness/scenario.ts';
 import { codex } from './agents.ts';
@@ -12,10 +15,16 @@ const SUMMARY = 'The summary of what was done.';
 /** The words of Codex's own prompt for a summary. */
 const COMPACTION = 'CONTEXT CHECKPOINT COMPACTION';
 
+function jsonOf(text: string): JsonNode {
+  const node = parseJson(Buffer.from(text));
+  if (isJsonProblem(node)) throw new Error(node.problem);
+  return node;
+}
+
 describe('Codex CLI', { concurrency: 2 }, () => {
   test('task', async () => {
     const agent = await codex();
-    await runScenario({
+    const { exchanges } = await runScenario({
       ...agent,
       run: 'task',
       calls: taskCalls(TOOL),
@@ -25,6 +34,13 @@ describe('Codex CLI', { concurrency: 2 }, () => {
         assert.equal((await agent.run(world, FOLLOW_UP, { resume: true })).stdout, `${LAST_ANSWER}\n`);
       },
     });
+
+    // The same requests, without their replies, taken from a file.
+    const requests = exchanges.map(({ path, body }, at) => ({ name: `c${at + 1}`, path, body: jsonOf(body) }));
+    assert.deepEqual(
+      replayRequests(requests, 'required').map((one) => (one.outcome === 'continues' ? one.parent : one.outcome)),
+      ['root', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6'],
+    );
   });
 
   test('compaction', async () => {

@@ -72,7 +72,7 @@ describe('opencode', { concurrency: 2 }, () => {
             cause: 'history_differs',
             nearest: 'c5',
             detail: { part: 'name', call_index: 0, parts: ['name', 'arguments'] },
-            rewrite: 'turns a call of a tool that is not there into a call of its tool `invalid`',
+            rewrite: 'A call of a tool that is not there becomes a call of the tool `invalid`.',
           },
         }),
       ],
@@ -136,8 +136,11 @@ describe('opencode', { concurrency: 2 }, () => {
           write: { name: 'write', file: 'filePath' },
           needs: '"description":"d",',
           rewrites: {
-            broken: { says: 'turns a call with broken arguments into a call of its tool `invalid`', part: 'name' },
-            list: { says: 'puts arguments that are no object into one', part: 'arguments', arguments: ['value'] },
+            broken: {
+              says: 'A call with arguments that are no JSON becomes a call of the tool `invalid`.',
+              part: 'name',
+            },
+            list: { says: 'Arguments that are no object are put into one.', part: 'arguments', arguments: ['value'] },
           },
         }),
       ],

@@ -121,8 +121,8 @@ describe('pi', { concurrency: 2 }, () => {
           work,
           write: { name: 'write', file: 'path' },
           rewrites: {
-            broken: { says: 'completes arguments that were cut off', part: 'arguments', arguments: ['command'] },
-            blank: { says: 'drops text of white space only', part: 'text' },
+            broken: { says: 'Arguments that are cut off are completed.', part: 'arguments', arguments: ['command'] },
+            blank: { says: 'Text of white space only is dropped.', part: 'text' },
           },
         }),
       drive: async (world) => {

@@ -5,6 +5,9 @@ import type { Counts, RootRow } from './compare.ts';
 /** Where the rows of the last runs lie, one file each. */
 export const RESULTS = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', 'agents-results');
 
+/** Set where docs/agents.md is being made anew, so that nothing is compared with it. */
+export const WRITING_TABLE = 'GYM_AGENTS_TABLE';
+
 /** What one scenario came to: a row of the table in docs/agents.md. */
 export interface ResultRow extends Counts {
   readonly agent: string;

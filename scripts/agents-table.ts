@@ -1,0 +1,154 @@
+/**
+ * Writes the tables of docs/agents.md from what the agent tests found: `node scripts/agents-table.ts` runs them (test/agents, a few minutes) and writes; with
+ * `--from-results` it takes the results of the last run as they are.
+ */
+import { spawnSync } from 'node:child_process';
+import { globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { RESULTS, type ResultRow, WRITING_TABLE } from '../test/agents/harness/results.ts';
+
+const root = dirname(import.meta.dirname);
+export const AGENTS_DOC = join(root, 'docs', 'agents.md');
+
+/** The page with its tables made of these rows. Throws where it lacks the marks. */
+export function withTables(text: string, rows: readonly ResultRow[]): string {
+  const sorted = [...rows].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  return [
+    ['results', resultsTable(sorted)],
+    ['rewrites', rewritesTable(sorted)],
+    ['runs', runsTable(sorted)],
+  ].reduce((page, [name, table]) => replaceBetween(page, name as string, table as string), text);
+}
+
+/** The line of one run, as it stands in the page. */
+export function runLine(row: ResultRow): string {
+  const numbers = [
+    row.calls,
+    row.continuations,
+    row.rootCalls,
+    row.wrongParents,
+    row.pending,
+    row.failures,
+    row.refused,
+    row.resends,
+    row.tokenFields,
+  ];
+  const roots = row.roots.map(({ call, why }) => `${code(call)} ${why}`).join('; ');
+  const note = row.note === null ? '' : ` ${row.note}`;
+  return line([row.agent, row.version, row.dialect, row.run, ...numbers, `${roots}.${note}`]);
+}
+
+const RUN_HEAD = [
+  'agent',
+  'version',
+  'dialect',
+  'run',
+  'calls',
+  'continue',
+  'roots',
+  'wrong parents',
+  'pending',
+  'failures',
+  'refused for length',
+  're-sends joined',
+  'token-like fields',
+  'roots and why',
+];
+
+function runsTable(rows: readonly ResultRow[]): string {
+  return [...head(RUN_HEAD, 4), ...rows.map(runLine)].join('\n');
+}
+
+/** One row for each agent and dialect: the sums over its runs. */
+function resultsTable(rows: readonly ResultRow[]): string {
+  const groups = Map.groupBy(rows, (row) => `${row.agent}\0${row.dialect}`);
+  const lines = [...groups.values()].map((group) => {
+    const [first] = group as [ResultRow, ...ResultRow[]];
+    const sum = (of: (row: ResultRow) => number) => group.reduce((total, row) => total + of(row), 0);
+    return line([
+      first.agent,
+      first.version,
+      first.dialect,
+      group.length,
+      sum((row) => row.calls),
+      sum((row) => row.continuations),
+      sum((row) => row.rootCalls),
+      sum((row) => row.wrongParents),
+      sum((row) => row.pending),
+      sum((row) => row.failures),
+      sum((row) => row.refused),
+      sum((row) => row.resends),
+      sum((row) => row.tokenFields),
+    ]);
+  });
+  return [...head(['agent', 'version', 'dialect', 'runs', ...RUN_HEAD.slice(4, -1)], 3), ...lines].join('\n');
+}
+
+/** What clients do to their history on ordinary turns, each once for an agent and dialect. */
+function rewritesTable(rows: readonly ResultRow[]): string {
+  const lines = rows.flatMap((row) =>
+    row.roots.flatMap(({ why, rewrite }) =>
+      rewrite === null
+        ? []
+        : [line([row.agent, row.dialect, rewrite, why.replace(/^differs from \S+ at item \d+ /, '')])],
+    ),
+  );
+  return [...head(['agent', 'dialect', 'what it does to a turn', '`why_root` names'], 4), ...new Set(lines)].join('\n');
+}
+
+function head(names: readonly string[], words: number): string[] {
+  return [
+    line(names),
+    line(names.map((name, at) => (at < words || name === 'roots and why' ? '---' : '--:'))).replaceAll(' ', ''),
+  ];
+}
+
+function line(cells: readonly (string | number)[]): string {
+  return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function sortKey({ agent, dialect, run }: ResultRow): string {
+  return [agent.toLowerCase(), dialect, run === 'task' ? '' : run].join('\0');
+}
+
+function replaceBetween(text: string, name: string, table: string): string {
+  const begin = `<!-- ${name}: begin (made by scripts/agents-table.ts) -->`;
+  const end = `<!-- ${name}: end -->`;
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`docs/agents.md lacks the marks of ${name}`);
+  return `${text.slice(0, from + begin.length)}\n\n${table}\n\n${text.slice(to)}`;
+}
+
+/** Rows of the last runs. */
+export function readRows(): ResultRow[] {
+  const files = readdirSync(RESULTS).filter((file) => file.endsWith('.json'));
+  return files.map((file) => JSON.parse(readFileSync(join(RESULTS, file), 'utf8')) as ResultRow);
+}
+
+/** Runs the agent tests; their results are then those of this run alone. */
+function runAgents(): boolean {
+  rmSync(RESULTS, { recursive: true, force: true });
+  const files = globSync('test/agents/**/*.test.ts', { cwd: root }).sort();
+  const env = { ...process.env, [WRITING_TABLE]: '1' };
+  return (
+    spawnSync(process.execPath, ['--test', '--test-concurrency=2', ...files], { cwd: root, env, stdio: 'inherit' })
+      .status === 0
+  );
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { 'from-results': { type: 'boolean', default: false } } });
+  if (!values['from-results'] && !runAgents()) {
+    console.error('The agent tests failed; docs/agents.md is left as it was.');
+    process.exitCode = 1;
+  } else {
+    writeFileSync(AGENTS_DOC, withTables(readFileSync(AGENTS_DOC, 'utf8'), readRows()));
+    console.log('wrote docs/agents.md');
+  }
+}
