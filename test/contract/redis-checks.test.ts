@@ -56,7 +56,7 @@ describe('a Redis ledger over TLS', () => {
       const trusting = await runWriter({ ...writer, environment: { NODE_EXTRA_CA_CERTS: cert } });
       assert.equal(trusting.committed.size, 10, trusting.errors);
       await assert.rejects(
-        openRedisLedger(writer.url, { operationTimeoutMs: 500 }),
+        openRedisLedger(writer.url, { operationTimeoutMs: 2000 }),
         /LedgerUnavailable: .*self-signed certificate/,
       );
     } finally {
@@ -130,7 +130,7 @@ describe('checks of a Redis ledger', () => {
       const same = await checksAt(cluster.url);
       assert.deepEqual(same.get('ledger_sync'), { ok: true, detail: 'appendfsync always (3 nodes)' });
       await cluster.nodes[1]!.stop();
-      const checks = await checksAt(cluster.url, { operationTimeoutMs: 500 }).catch((error: Error) => error);
+      const checks = await checksAt(cluster.url, { operationTimeoutMs: 2000 }).catch((error: Error) => error);
       // Without a third of its slots a Cluster answers nothing.
       assert.ok(checks instanceof Error || checks.get('ledger_reachable')?.ok === false);
     } finally {
@@ -151,9 +151,9 @@ describe('checks of a Redis ledger', () => {
     try {
       const url = server.url.replace('://', `://:${encodeURIComponent('sécret:@/x')}@`);
       assert.equal((await checksAt(url)).get('ledger_reachable')?.ok, true);
-      await assert.rejects(openRedisLedger(server.url, { operationTimeoutMs: 500 }), /LedgerUnavailable: .*NOAUTH/);
+      await assert.rejects(openRedisLedger(server.url, { operationTimeoutMs: 2000 }), /LedgerUnavailable: .*NOAUTH/);
       const wrong = server.url.replace('://', '://:wrong@');
-      await assert.rejects(openRedisLedger(wrong, { operationTimeoutMs: 500 }), (error: Error) => {
+      await assert.rejects(openRedisLedger(wrong, { operationTimeoutMs: 2000 }), (error: Error) => {
         assert.match(error.message, /LedgerUnavailable|WRONGPASS|NOAUTH/);
         assert.ok(!error.message.includes('wrong@'));
         return true;

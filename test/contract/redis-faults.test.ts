@@ -186,14 +186,14 @@ describe('a Redis ledger and its connection', () => {
   for (const mode of ['refuse', 'silent'] as const) {
     it(`throws LedgerUnavailable when nothing answers in time (${mode}), and goes on when it does`, async () => {
       const events: LedgerEvent[] = [];
-      await withLedger({ operationTimeoutMs: 150, onEvent: (event) => events.push(event) }, async (ledger) => {
+      await withLedger({ operationTimeoutMs: 1000, onEvent: (event) => events.push(event) }, async (ledger) => {
         const attempt = newAttempt();
         const callId = await addCall(ledger, attempt, ['task', 'a']);
         proxy.mode = mode;
         if (mode === 'refuse') proxy.cutAll();
         await assert.rejects(ledger.admit(admission(attempt, newCallId())), LedgerUnavailable);
         await assert.rejects(ledger.commit(record(attempt, callId, ['task', 'a'])), LedgerUnavailable);
-        await assert.rejects(ledger.snapshot(attempt), /LedgerUnavailable: Redis could not run snapshot within 150 ms/);
+        await assert.rejects(ledger.snapshot(attempt), /LedgerUnavailable: Redis could not run snapshot within 1000 ms/);
         const [reachable] = await ledger.check();
         assert.equal(reachable?.ok, false);
         proxy.mode = 'pass';
@@ -230,11 +230,11 @@ describe('a Redis ledger and its connection', () => {
 
   it('does not start without a server, and says why', async () => {
     proxy.mode = 'refuse';
-    await assert.rejects(openRedisLedger(proxy.url, { operationTimeoutMs: 150 }), LedgerUnavailable);
+    await assert.rejects(openRedisLedger(proxy.url, { operationTimeoutMs: 1000 }), LedgerUnavailable);
     proxy.mode = 'pass';
     await assert.rejects(
-      openRedisLedger('redis://127.0.0.1:1', { operationTimeoutMs: 150 }),
-      /LedgerUnavailable: Redis could not run EXISTS within 150 ms: .*ECONNREFUSED/,
+      openRedisLedger('redis://127.0.0.1:1', { operationTimeoutMs: 1000 }),
+      /LedgerUnavailable: Redis could not run EXISTS within 1000 ms: .*ECONNREFUSED/,
     );
   });
 
@@ -256,7 +256,7 @@ describe('a Redis ledger and its connection', () => {
 
     it('is settled as refused by the next sweep, for its call never ran', async () => {
       const events: LedgerEvent[] = [];
-      await withLedger({ operationTimeoutMs: 150, onEvent: (event) => events.push(event) }, async (ledger) => {
+      await withLedger({ operationTimeoutMs: 1000, onEvent: (event) => events.push(event) }, async (ledger) => {
         const [attempt, callId] = [newAttempt(), newCallId()];
         await lostAdmission(ledger, attempt, callId);
         await until(async () => {
@@ -274,7 +274,7 @@ describe('a Redis ledger and its connection', () => {
     });
 
     it('records nothing when it arrives after that', async () => {
-      await withLedger({ operationTimeoutMs: 150 }, async (ledger) => {
+      await withLedger({ operationTimeoutMs: 1000 }, async (ledger) => {
         const [attempt, callId] = [newAttempt(), newCallId()];
         await ledger.admit(admission(attempt, newCallId()));
         proxy.mode = 'refuse';
@@ -293,7 +293,7 @@ describe('a Redis ledger and its connection', () => {
     });
 
     it('is no longer given up when it is tried once more before', async () => {
-      await withLedger({ operationTimeoutMs: 150 }, async (ledger) => {
+      await withLedger({ operationTimeoutMs: 1000 }, async (ledger) => {
         const [attempt, callId] = [newAttempt(), newCallId()];
         await lostAdmission(ledger, attempt, callId);
         await until(async () => {
@@ -312,7 +312,7 @@ describe('a Redis ledger and its connection', () => {
     });
 
     it('gives back what it had joined', async () => {
-      await withLedger({ operationTimeoutMs: 150 }, async (ledger) => {
+      await withLedger({ operationTimeoutMs: 1000 }, async (ledger) => {
         const [attempt, callId] = [newAttempt(), newCallId()];
         const resend = { requestDigest: 'body', idempotencyKey: null };
         await ledger.admit(admission(attempt, callId, { resend }));
