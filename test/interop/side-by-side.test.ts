@@ -28,6 +28,40 @@ describe('the released server and ours, side by side', { skip: skipWithout(envir
     manifest.failures.map((failure) => failure.reason);
 
   for (const manner of MANNERS) {
+    test(`the same rollout has the same records: ${nameOf(manner)}`, async () => {
+      const attempt = `same-${nameOf(manner)}`.replace(' ', '-').toLowerCase();
+      // In Chat the released server serves reasoning as a part of the text.
+      const reasoning = manner.dialect === 'chat' ? null : 'First look.';
+      const bash = (id: string, command: string) => ({ id, name: 'bash', arguments: JSON.stringify({ command }) });
+      const answers = [
+        { content: 'I look.', reasoning, tool_calls: [bash('call_a', 'ls -l')] },
+        { tool_calls: [bash('call_b', 'cat "ä b"'), bash('call_c', 'cat c')] },
+        { content: 'Done: 完了.' },
+        { content: 'Nothing more.' },
+      ];
+      const run = async (server: Contender) => {
+        server.worker.script({ answers });
+        const agent = new Agent(server.url, attempt, 'Be brief.').says('Do the task.');
+        for (const _ of answers) {
+          const served = await agent.turn(manner);
+          if (served.said.calls.length === 0) agent.says('Go on.');
+        }
+        const { records, failures } = (await server.manifest(attempt)).manifest;
+        assert.deepEqual(failures, []);
+        const places = new Map(records.map((record, at) => [record.model_call_id, at]));
+        return records.map((record) => ({
+          parent: record.parent_call_id === null ? null : places.get(record.parent_call_id),
+          output: record.output_fingerprint,
+          continuation: record.continuation_fingerprint,
+        }));
+      };
+      const [theirs, records] = await Promise.all([run(released), run(ours)]);
+      assert.deepEqual(records, theirs);
+      assert.equal(new Set(records.map(({ continuation }) => continuation)).size, answers.length);
+    });
+  }
+
+  for (const manner of MANNERS) {
     test(`a client that hangs up: ${nameOf(manner)}`, async () => {
       const attempt = `hang-up-${nameOf(manner)}`.replace(' ', '-').toLowerCase();
       const hangUp = async (server: Contender) => {
@@ -143,6 +177,23 @@ describe('the released server and ours, side by side', { skip: skipWithout(envir
     // There inference ran twice, and one of the two is a failure or in no list.
     assert.equal(released.worker.stagedKeys('retried/').length, 2);
     assert.equal((await released.manifest('retried')).manifest.records.length, 1);
+  });
+
+  test('a client that writes arguments again', async () => {
+    const run = async (server: Contender) => {
+      server.worker.script({
+        answers: [{ tool_calls: [{ id: 'call_a', name: 'bash', arguments: '{"timeout": 30.0, "command": "ls"}' }] }],
+      });
+      const agent = new Agent(server.url, 'rewritten-arguments').says('Do the task.');
+      // Messages has arguments as an object: JavaScript reads 30.0 and writes 30.
+      await agent.turn({ dialect: 'messages', stream: true });
+      await agent.turn({ dialect: 'messages', stream: true });
+      return server.manifest('rewritten-arguments');
+    };
+    const [theirs, ledger] = await Promise.all([run(released), run(ours)]);
+    assert.deepEqual(reasons(ledger), []);
+    assert.equal(ledger.manifest.records[1]?.parent_call_id, ledger.manifest.records[0]?.model_call_id);
+    assert.deepEqual(reasons(theirs), ['unresolved_parent']);
   });
 
   for (const dialect of DIALECTS) {

@@ -14,6 +14,8 @@ export interface Manifest {
     readonly model_call_id: string;
     readonly parent_call_id: string | null;
     readonly response_id: string;
+    readonly output_fingerprint: string | null;
+    readonly continuation_fingerprint: string | null;
   }[];
   readonly failures: readonly { readonly model_call_id: string; readonly reason: string }[];
 }
