@@ -27,6 +27,10 @@ function key<T extends z.ZodType>(schema: T, description: string, meta: Omit<Key
 const workerUrl = z
   .string()
   .regex(/^https?:\/\//, 'expected an http:// or https:// URL')
+  .refine((url) => URL.canParse(url), 'is no URL')
+  // They would be left out of the requests, and stand in logs.
+  .refine((url) => !/^https?:\/\/[^/]*@/.test(url), 'holds a user or password: use worker.api_key or worker.api_keys')
+  .refine((url) => !/[?#]/.test(url), 'has a query or fragment: only a path can stand after the host')
   .transform((url) => url.replace(/\/+$/, '').replace(/\/v1$/, ''));
 
 const ledgerUrl = z
@@ -36,8 +40,63 @@ const ledgerUrl = z
     'expected sqlite:PATH, redis://, rediss://, redis+sentinel://h:p,h:p/master or redis+cluster://h:p,h:p',
   );
 
+/** Upstream members that capture needs as they are, or that have a setting of their own; an override of one would break calls or lineage. */
+const NOT_OVERRIDDEN: Readonly<Record<string, string>> = {
+  model: 'use model.override',
+  ...Object.fromEntries(
+    [
+      'messages',
+      'stream',
+      'stream_options',
+      'n',
+      'best_of',
+      'echo',
+      'logprobs',
+      'top_logprobs',
+      'prompt_logprobs',
+      'return_token_ids',
+      'return_tokens_as_token_ids',
+      'required_prefix_token_ids',
+      'ng_capture',
+      'ng_commit_coords',
+      'offload_params',
+      'request_id',
+      'truncate_prompt_tokens',
+      'add_generation_prompt',
+      'continue_final_message',
+    ].map((name) => [name, 'this service sets it itself']),
+  ),
+};
+
+const samplingOverride = z.record(z.string(), z.json()).superRefine((fields, context) => {
+  for (const name of Object.keys(fields)) {
+    const advice = Object.hasOwn(NOT_OVERRIDDEN, name) ? NOT_OVERRIDDEN[name] : undefined;
+    if (advice !== undefined)
+      context.addIssue({ code: 'custom', path: [name], message: `cannot be overridden: ${advice}` });
+  }
+});
+
+/** Members that an admission has anyway (protocol section 4). */
+const ADMISSION_MEMBERS: ReadonlySet<string> = new Set([
+  'schema_version',
+  'capture_key',
+  'rollout_id',
+  'model_call_id',
+  'mode',
+  'parent_call_id',
+  'prev_len',
+  'parent_chain_hash',
+  'staging_chain',
+  'required_prefix_token_ids',
+  'request_replay',
+  'candidate_replay',
+]);
+
 const sourceMatch = z.strictObject({
-  name: z.string().min(1),
+  name: z
+    .string()
+    .min(1)
+    .refine((name) => !ADMISSION_MEMBERS.has(name), 'is the name of another member of the admission'),
   exact: z.string().min(1),
   empty_tool_content: z.string().min(1),
 });
@@ -155,8 +214,8 @@ export const configSchema = z.strictObject({
   sampling: z
     .strictObject({
       override: key(
-        z.record(z.string(), z.json()).default({}),
-        "upstream fields that are set on every call, over the agent's: temperature, top_p, seed, ...",
+        samplingOverride.default({}),
+        "upstream fields that are set on every call, over the agent's: temperature, top_p, seed, ...; null takes the agent's away",
       ),
     })
     .prefault({}),

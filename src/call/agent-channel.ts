@@ -1,8 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { type ServiceError, serviceError } from '../errors.ts';
+import type { ServiceError } from '../errors.ts';
 import type { Dialect } from '../protocol/conversation.ts';
 import type { RelaySink } from '../worker/relay.ts';
 import { errorEvents, errorReply } from './render-error.ts';
+
+/** A longer timer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -67,9 +70,9 @@ export class AgentChannel implements RelaySink {
       if (this.gone) return;
       if (!this.streaming) this.openStream();
       this.response.write(': waiting\n\n');
-      this.timer = setTimeout(beat, times.keepaliveMs);
+      this.timer = setTimeout(beat, Math.min(times.keepaliveMs, LONGEST_TIMER_MS));
     };
-    this.timer = setTimeout(beat, times.graceMs);
+    this.timer = setTimeout(beat, Math.min(times.graceMs, LONGEST_TIMER_MS));
   }
 
   /** Sends the finished reply: JSON with its length, or the rendered event stream. */
@@ -118,10 +121,6 @@ export class AgentChannel implements RelaySink {
 
   end(): void {
     this.response.end();
-  }
-
-  breakOff(detail: string): void {
-    this.fail(serviceError('worker_failed', `The inference worker broke off: ${detail}`));
   }
 
   whenGone(callback: () => void): void {

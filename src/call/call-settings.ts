@@ -33,11 +33,16 @@ export function replyOptions(ctx: Context, callId: string, captured: boolean): R
 /** Upstream members of a call: what the conversion mapped, then the server's own word on model and sampling. */
 export function upstreamFields(ctx: Context, request: ConvertedRequest): Map<string, JsonFragment> {
   const { model, sampling } = ctx.config;
-  const name = model.override ?? (request.model === null ? null : (model.aliases[request.model] ?? request.model));
+  const asked = request.model;
+  const alias = asked !== null && Object.hasOwn(model.aliases, asked) ? model.aliases[asked] : undefined;
+  const name = model.override ?? alias ?? asked;
   const fields = new Map<string, JsonFragment>();
   if (name !== null) fields.set('model', jsonString(name));
   for (const [key, value] of request.fields) fields.set(key, value);
-  for (const [key, value] of Object.entries(sampling.override)) fields.set(key, JSON.stringify(value));
+  for (const [key, value] of Object.entries(sampling.override)) {
+    if (value === null) fields.delete(key);
+    else fields.set(key, JSON.stringify(value));
+  }
   return fields;
 }
 

@@ -32,13 +32,13 @@ export async function callWorkerRetrying(
   affinity: string | null,
   path: string,
   body: Buffer,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<WorkerOutcome> {
   const order = ctx.workers.order(affinity);
   for (let attempt = 0; ; attempt++) {
     const worker = order[attempt % order.length] as Worker;
     const outcome = { ...(await ctx.workers.post(worker, path, body, signal)), worker };
     const again = outcome.kind !== 'response' || RETRIED_STATUSES.has(outcome.status);
-    if (!again || attempt >= PLAIN_RETRIES || signal?.aborted) return outcome;
+    if (!again || attempt >= PLAIN_RETRIES || signal.aborted) return outcome;
   }
 }

@@ -14,6 +14,7 @@ import { callWorkerRetrying } from './call-worker.ts';
 import { gatherEvidence } from './gather-evidence.ts';
 import { identifyAttempt, PARENT_HEADER } from './identify-attempt.ts';
 import { CONVERTERS, parseBody, parseCall } from './parse-call.ts';
+import { plainLimits } from './plain-limits.ts';
 import { failureOf } from './worker-failure.ts';
 
 export const TOKENIZE_PATH = '/tokenize';
@@ -104,8 +105,9 @@ async function tokenize(
 ): Promise<{ readonly count: number; readonly measured: boolean } | ServiceError> {
   const prompt = new Map([...fields].filter(([name]) => PROMPT_KEYS.has(name)));
   const body = upstreamBody({ model: null, messages: upstreamMessages(ctx, request), fields: prompt, extra });
-  const outcome = await callWorkerRetrying(ctx, affinity, TOKENIZE_PATH, body);
-  const failure = failureOf(ctx, outcome);
+  const { signal, deadline } = plainLimits(ctx);
+  const outcome = await callWorkerRetrying(ctx, affinity, TOKENIZE_PATH, body, signal);
+  const failure = failureOf(ctx, outcome, deadline);
   if (failure !== null) return failure.error;
   const node =
     outcome.kind === 'response' ? parseJson(outcome.body, { skip: new Set(['tokens', 'token_strs']) }) : undefined;

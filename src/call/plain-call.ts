@@ -11,6 +11,7 @@ import type { AgentChannel } from './agent-channel.ts';
 import { replyOptions, upstreamMessages } from './call-settings.ts';
 import { CHAT_PATH, callWorkerRetrying, type WorkerOutcome } from './call-worker.ts';
 import type { CallFailure } from './hand-over.ts';
+import { plainLimits } from './plain-limits.ts';
 import { relayChatStream } from './relay-stream.ts';
 import { renderAgain } from './render-reply.ts';
 import { failed, failureOf } from './worker-failure.ts';
@@ -33,7 +34,8 @@ export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: A
   const callId = captured?.callId ?? ctx.newCallId();
   channel.name(callId);
   const relays = request.dialect === 'chat' && captured === undefined;
-  if (relays && request.stream) return relayChatStream(ctx, chatBody(ctx, plain, true), channel);
+  const limits = plainLimits(ctx, channel);
+  if (relays && request.stream) return relayChatStream(ctx, chatBody(ctx, plain, true), channel, limits);
 
   if (captured === undefined) {
     channel.awaitAnswer(request.stream, {
@@ -41,8 +43,9 @@ export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: A
       keepaliveMs: ctx.config.sse.keepalive_s * 1000,
     });
   }
-  const outcome = await callWorkerRetrying(ctx, captured?.attempt ?? null, CHAT_PATH, chatBody(ctx, plain, false));
-  const failure = failureOf(ctx, outcome);
+  const sent = chatBody(ctx, plain, false);
+  const outcome = await callWorkerRetrying(ctx, captured?.attempt ?? null, CHAT_PATH, sent, limits.signal);
+  const failure = failureOf(ctx, outcome, limits.deadline);
   if (failure !== null) return failure;
   const { body } = outcome as Extract<WorkerOutcome, { kind: 'response' }>;
   const node = parseJson(body, { skip: ENGINE_SKIP, allowNonFinite: true });

@@ -2,22 +2,31 @@ import type { Context } from '../context.ts';
 import type { AgentChannel } from './agent-channel.ts';
 import { CHAT_PATH } from './call-worker.ts';
 import type { CallFailure } from './hand-over.ts';
-import { failureOf } from './worker-failure.ts';
+import type { PlainLimits } from './plain-limits.ts';
+import { failed, failureOf, outOfTime } from './worker-failure.ts';
 
 const TRIES = 3;
 
 /**
  * Passes an uncaptured Chat stream through byte for byte, as it comes (protocol section 2). Until the engine's head is there, errors are real statuses and a lost
- * connection is tried again; the agent's hanging up cancels the engine's work, since nobody else waits for it.
+ * connection is tried again; the agent's hanging up, or the deadline, cancels the engine's work, since nobody else waits for it.
  */
-export async function relayChatStream(ctx: Context, body: Buffer, channel: AgentChannel): Promise<CallFailure> {
+export async function relayChatStream(
+  ctx: Context,
+  body: Buffer,
+  channel: AgentChannel,
+  { signal, deadline }: PlainLimits,
+): Promise<CallFailure> {
   const order = ctx.workers.order(null);
   for (let tries = 1; ; tries++) {
     const worker = order[(tries - 1) % order.length] as (typeof order)[number];
-    const outcome = await ctx.workers.stream(worker, CHAT_PATH, body, channel);
-    if (outcome.kind === 'relayed') return null;
-    if (channel.isGone) return null;
-    const again = outcome.kind !== 'response' || [502, 503, 504].includes(outcome.status);
-    if (!again || tries >= TRIES) return failureOf(ctx, { ...outcome, worker });
+    const outcome = await ctx.workers.stream(worker, CHAT_PATH, body, channel, signal);
+    if (outcome.kind === 'relayed' || channel.isGone) return null;
+    if (outcome.kind === 'broken_off') {
+      if (deadline.aborted) return outOfTime(ctx);
+      return failed('worker_failed', `The inference worker broke off: ${outcome.detail}`);
+    }
+    const again = !deadline.aborted && (outcome.kind !== 'response' || [502, 503, 504].includes(outcome.status));
+    if (!again || tries >= TRIES) return failureOf(ctx, { ...outcome, worker }, deadline);
   }
 }

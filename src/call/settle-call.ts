@@ -83,11 +83,11 @@ async function takeThrough(ctx: Context, admitted: AdmittedCall, ids: CallIds): 
     // Schema 2: only the rollout is lost, the agent goes on.
     if (!ctx.strategy.servesWhenCaptureFails || isAnswerProblem(answer) || UNFINISHED_REASONS.has(answer.finishReason))
       return failed;
-    const rendered = render(admitted, answer);
+    const rendered = render(ctx, admitted, answer);
     return 'problem' in rendered ? failed : { kind: 'answered', answer, bytes: rendered.bytes };
   }
   if (isAnswerProblem(answer)) return fail('invalid_worker_commit_coordinates', answer.problem);
-  const rendered = render(admitted, answer);
+  const rendered = render(ctx, admitted, answer);
   if ('problem' in rendered) return fail('invalid_worker_commit_coordinates', rendered.problem);
   return commit(ctx, admitted, judged.coordinates, answer, rendered);
 }
@@ -129,7 +129,8 @@ async function readOutcome(
     }
     if (error.status === 401 || error.status === 403)
       ctx.events.workerRefusedCredentials(outcome.worker.url, error.status);
-    return fail(WITHOUT, `status ${error.status}: ${error.message.slice(0, 200)}`, engineErrorToAgent(error));
+    // Not its words: engines quote the request.
+    return fail(WITHOUT, `the worker answered with status ${error.status}`, engineErrorToAgent(error));
   }
   const node = parseJson(outcome.body, { skip: ENGINE_SKIP, allowNonFinite: true });
   if (isJsonProblem(node)) return fail(WITHOUT, `no complete JSON object: ${node.problem}`);
@@ -155,15 +156,19 @@ function checkCoordinates(ctx: Context, admitted: AdmittedCall, body: JsonNode) 
 }
 
 function render(
+  ctx: Context,
   admitted: AdmittedCall,
   answer: EngineAnswer,
 ): { reply: RenderedReply; bytes: Buffer } | { problem: string } {
+  const startedMs = performance.now();
   try {
     const converter = CONVERTERS[admitted.request.dialect];
     const reply = converter.render(admitted.request, answer, admitted.replyOptions);
     return { reply, bytes: replyBytes(admitted.request, answer, reply, admitted.replyOptions) };
   } catch (error) {
     return { problem: `not renderable: ${(error as Error).message}` };
+  } finally {
+    ctx.events.phase('render', performance.now() - startedMs);
   }
 }
 
@@ -197,7 +202,8 @@ async function commit(
     reply: rendered.reply,
     parentItemCount: continues ? (admitted.candidate?.itemCount ?? 0) : 0,
     whyRoot: continues ? null : (whyRoot ?? rootedByWorker(admitted)),
-    replyJson: engineAnswerToJson(answer),
+    // An answer that its agent is not given is no reply for a re-send either.
+    replyJson: UNFINISHED_REASONS.has(answer.finishReason) ? null : engineAnswerToJson(answer),
   });
   const startedMs = performance.now();
   const outcome = await commitRecord(ctx, request, admitted.isLate());

@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts';
-import { serviceError } from '../errors.ts';
+import { type ErrorCode, serviceError } from '../errors.ts';
 import type { WorkerOutcome } from './call-worker.ts';
 import type { CallFailure } from './hand-over.ts';
 import { contextRefusal, engineErrorToAgent, isContextRefusal, readEngineError } from './worker-errors.ts';
 
-/** What an uncaptured request that got no answer of status 200 is answered with; null for one that did. */
-export function failureOf(ctx: Context, outcome: WorkerOutcome): CallFailure {
+/** What an uncaptured request that got no answer of status 200 is answered with; null for one that did. `deadline`: aborted once its time is up. */
+export function failureOf(ctx: Context, outcome: WorkerOutcome, deadline: AbortSignal): CallFailure {
+  if (outcome.kind !== 'response' && deadline.aborted) return outOfTime(ctx);
   switch (outcome.kind) {
     case 'unreachable':
       return failed('worker_unreachable', 'No inference worker can be reached. Try again shortly.');
@@ -26,6 +27,11 @@ export function failureOf(ctx: Context, outcome: WorkerOutcome): CallFailure {
   }
 }
 
-export function failed(code: 'worker_unreachable' | 'worker_failed', message: string): CallFailure {
+/** The 504 of an uncaptured request. */
+export function outOfTime(ctx: Context): NonNullable<CallFailure> {
+  return failed('deadline_exceeded', `The call did not finish within ${ctx.config.deadlines.call_s} s.`);
+}
+
+export function failed(code: ErrorCode, message: string): NonNullable<CallFailure> {
   return { error: serviceError(code, message), refusedBeforeInference: false };
 }

@@ -10,17 +10,17 @@ export interface RelaySink {
   write(chunk: Buffer, drained: () => void): boolean;
   /** The engine has finished. */
   end(): void;
-  /** The engine broke off inside its answer. */
-  breakOff(detail: string): void;
-  /** Calls back once when the agent goes away. */
-  whenGone(callback: () => void): void;
 }
 
-export type RelayOutcome = SendOutcome | { readonly kind: 'relayed' };
+/** `broken_off`: the head had gone out when the engine stopped, or `signal` was aborted. */
+export type RelayOutcome =
+  | SendOutcome
+  | { readonly kind: 'relayed' }
+  | { readonly kind: 'broken_off'; readonly detail: string };
 
 /**
  * Sends one request and passes a 200 answer through as it comes, with back pressure. Anything else is collected and returned as `send` does.
- * When the agent goes away the engine's work is cancelled.
+ * Aborting `signal` cancels the engine's work.
  */
 export function relay(
   dispatcher: Dispatcher,
@@ -47,7 +47,9 @@ export function relay(
         {
           onRequestStart(controller) {
             started = true;
-            sink.whenGone(() => controller.abort(new Error('cancelled')));
+            const cancel = () => controller.abort(new Error('cancelled'));
+            if (request.signal?.aborted) cancel();
+            else request.signal?.addEventListener('abort', cancel, { once: true });
           },
           onResponseStart(_controller, statusCode, responseHeaders) {
             status = statusCode;
@@ -65,10 +67,7 @@ export function relay(
           },
           onResponseError(_controller, error) {
             const detail = describeNetworkError(error);
-            if (status === 200) {
-              sink.breakOff(detail);
-              return resolve({ kind: 'relayed' });
-            }
+            if (status === 200) return resolve({ kind: 'broken_off', detail });
             resolve(started ? { kind: 'lost', detail, headSeen: status !== 0 } : { kind: 'unreachable', detail });
           },
         },

@@ -83,15 +83,21 @@ export class WorkerPool {
   }
 
   /** Posts JSON once and passes a 200 answer through to `sink`. */
-  async stream(worker: Worker, path: string, body: Buffer, sink: RelaySink): Promise<RelayOutcome> {
+  async stream(
+    worker: Worker,
+    path: string,
+    body: Buffer,
+    sink: RelaySink,
+    signal: AbortSignal,
+  ): Promise<RelayOutcome> {
     const headers = this.headers(worker, true);
     const outcome = await relay(
       this.dispatcher,
       worker.origin,
-      { method: 'POST', path: worker.prefix + path, headers, body },
+      { method: 'POST', path: worker.prefix + path, headers, body, signal },
       sink,
     );
-    if (outcome.kind !== 'relayed') this.note(worker, outcome);
+    if (outcome.kind !== 'relayed' && outcome.kind !== 'broken_off') this.note(worker, outcome);
     return outcome;
   }
 

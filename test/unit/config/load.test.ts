@@ -106,6 +106,18 @@ describe('configuration', () => {
       [{ GYM_PROXY_LEDGER_URL: 'mysql://x' }, /ledger\.url \(GYM_PROXY_LEDGER_URL\): expected sqlite:PATH/],
       [{ GYM_PROXY_CAPTURE_SCHEMA_VERSION: '4' }, /capture\.schema_version \(GYM_PROXY_CAPTURE_SCHEMA_VERSION\)/],
       [{ GYM_PROXY_SAMPLING_OVERRIDE: '{' }, /GYM_PROXY_SAMPLING_OVERRIDE: /],
+      [
+        { GYM_PROXY_SAMPLING_OVERRIDE: '{"top_p":0.5,"logprobs":false}' },
+        /sampling\.override\.logprobs \(GYM_PROXY_SAMPLING_OVERRIDE\): cannot be overridden: this service sets it itself/,
+      ],
+      [{ GYM_PROXY_SAMPLING_OVERRIDE: '{"model":"m"}' }, /override\.model .*use model\.override/],
+      [{ GYM_PROXY_WORKERS: 'http://user:short@h:1' }, /workers\.0 .*holds a user or password/],
+      [{ GYM_PROXY_WORKERS: 'http://h:1/v1?x=1' }, /workers\.0 .*has a query or fragment/],
+      [{ GYM_PROXY_WORKERS: 'http://h:x' }, /workers\.0 .*is no URL/],
+      [
+        { GYM_PROXY_CAPTURE_SOURCE_MATCH: '{"name":"mode","exact":"a","empty_tool_content":"b"}' },
+        /source_match\.name .*is the name of another member/,
+      ],
     ];
     for (const [env, message] of cases) {
       const text = faults({ env }).join('\n');
