@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { RESULTS, type ResultRow, WRITING_TABLE } from '../test/agents/harness/results.ts';
+import { tableLine as line, RESULTS, type ResultRow, runLine, WRITING_TABLE } from '../test/agents/harness/results.ts';
 
 const root = dirname(import.meta.dirname);
 export const AGENTS_DOC = join(root, 'docs', 'agents.md');
@@ -19,24 +19,6 @@ export function withTables(text: string, rows: readonly ResultRow[]): string {
     ['rewrites', rewritesTable(sorted)],
     ['runs', runsTable(sorted)],
   ].reduce((page, [name, table]) => replaceBetween(page, name as string, table as string), text);
-}
-
-/** The line of one run, as it stands in the page. */
-export function runLine(row: ResultRow): string {
-  const numbers = [
-    row.calls,
-    row.continuations,
-    row.rootCalls,
-    row.wrongParents,
-    row.pending,
-    row.failures,
-    row.refused,
-    row.resends,
-    row.tokenFields,
-  ];
-  const roots = row.roots.map(({ call, why }) => `${code(call)} ${why}`).join('; ');
-  const note = row.note === null ? '' : ` ${row.note}`;
-  return line([row.agent, row.version, row.dialect, row.run, ...numbers, `${roots}.${note}`]);
 }
 
 const RUN_HEAD = [
@@ -85,16 +67,22 @@ function resultsTable(rows: readonly ResultRow[]): string {
   return [...head(['agent', 'version', 'dialect', 'runs', ...RUN_HEAD.slice(4, -1)], 3), ...lines].join('\n');
 }
 
-/** What clients do to their history on ordinary turns, each once for an agent and dialect. */
+/** What clients do to their history on ordinary turns, each once for an agent, with the dialects in which it does. */
 function rewritesTable(rows: readonly ResultRow[]): string {
-  const lines = rows.flatMap((row) =>
-    row.roots.flatMap(({ why, rewrite }) =>
-      rewrite === null
-        ? []
-        : [line([row.agent, row.dialect, rewrite, why.replace(/^differs from \S+ at item \d+ /, '')])],
-    ),
+  const found = rows.flatMap(({ agent, dialect, roots }) =>
+    roots.flatMap(({ why, rewrite }) => (rewrite === null ? [] : [{ agent, dialect, rewrite, part: partOf(why) }])),
   );
-  return [...head(['agent', 'dialect', 'what it does to a turn', '`why_root` names'], 4), ...new Set(lines)].join('\n');
+  const groups = Map.groupBy(found, ({ agent, rewrite, part }) => [agent, rewrite, part].join('\0'));
+  const lines = [...groups.values()].map((group) => {
+    const [{ agent, rewrite, part }] = group as [(typeof found)[number]];
+    return line([agent, [...new Set(group.map(({ dialect }) => dialect))].join(', '), rewrite, part]);
+  });
+  return [...head(['agent', 'dialect', 'what it does to a turn', '`why_root` names'], 4), ...lines].join('\n');
+}
+
+/** `differs from c1 at item 2 (assistant): arguments (path)` names the arguments. */
+function partOf(why: string): string {
+  return why.replace(/^differs from \S+ at item \d+ \(\w+\): /, '');
 }
 
 function head(names: readonly string[], words: number): string[] {
@@ -102,14 +90,6 @@ function head(names: readonly string[], words: number): string[] {
     line(names),
     line(names.map((name, at) => (at < words || name === 'roots and why' ? '---' : '--:'))).replaceAll(' ', ''),
   ];
-}
-
-function line(cells: readonly (string | number)[]): string {
-  return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
 }
 
 function sortKey({ agent, dialect, run }: ResultRow): string {

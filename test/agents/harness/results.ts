@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Counts, RootRow } from './compare.ts';
 
@@ -31,4 +31,34 @@ export async function writeRow(row: ResultRow): Promise<void> {
     .replace(/[^a-z0-9]+/g, '-');
   await mkdir(RESULTS, { recursive: true });
   await writeFile(join(RESULTS, `${name}.json`), `${JSON.stringify(row, null, 2)}\n`);
+}
+
+const DOC = join(import.meta.dirname, '..', '..', '..', 'docs', 'agents.md');
+
+/** Whether docs/agents.md shows this row; true while its tables are being made. */
+export async function isDocumented(row: ResultRow): Promise<boolean> {
+  return process.env[WRITING_TABLE] !== undefined || (await readFile(DOC, 'utf8')).includes(`\n${runLine(row)}\n`);
+}
+
+/** The line of one run, as it stands in the page. */
+export function runLine(row: ResultRow): string {
+  const numbers = [
+    row.calls,
+    row.continuations,
+    row.rootCalls,
+    row.wrongParents,
+    row.pending,
+    row.failures,
+    row.refused,
+    row.resends,
+    row.tokenFields,
+  ];
+  const roots = row.roots.map(({ call, why }) => `\`${call}\` ${why}`).join('; ');
+  const note = row.note === null ? '' : ` ${row.note}`;
+  return tableLine([row.agent, row.version, row.dialect, row.run, ...numbers, `${roots}.${note}`]);
+}
+
+/** A row of a Markdown table. */
+export function tableLine(cells: readonly (string | number)[]): string {
+  return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -7,7 +7,7 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { type ChildOptions, type ChildResult, runChild } from './child.ts';
 import { compareWithExpected, type Ledger } from './compare.ts';
 import type { ScriptedCall } from './expectation.ts';
-import { type ResultRow, writeRow } from './results.ts';
+import { isDocumented, type ResultRow, writeRow } from './results.ts';
 import { type Exchange, startTap, type Tap } from './tap.ts';
 import { tokenFields } from './token-fields.ts';
 
@@ -36,7 +36,7 @@ import { tokenFields } from './token-fields.ts';
  * `sees` and `lacks` are texts that the agent's own request must and must not hold: they pin what the client did. A call that the worker refuses for length is no
  * entry of the list; arm the fault in `drive` and say `refused: 1`. For connections that break see `interrupt`, and say `resends: 1`.
  *
- * `runScenario` asserts all of it and writes the row of docs/agents.md (`node scripts/agents-table.ts` makes the table of the rows). Packages:
+ * `runScenario` asserts all of it, and that docs/agents.md shows the very row that it came to (`node scripts/agents-table.ts` writes its tables). Packages:
  * `installPackages('cli' | 'sdk')`. In-process SDKs take `world.base`; programs run through `world.exec`, in a clean home and environment.
  */
 
@@ -120,6 +120,8 @@ export async function runScenario(scenario: Scenario): Promise<ScenarioResult> {
       deviations.push(`the engine ran ${runs} calls, ${row.calls + refused} are in the ledger`);
     const left = world.stack.worker.scriptRemaining();
     if (left > 0) deviations.push(`${left} scripted answers were never asked for`);
+    if (deviations.length === 0 && !(await isDocumented(row)))
+      deviations.push('docs/agents.md shows another result than this: run node scripts/agents-table.ts');
     if (deviations.length > 0) throw new Error(`${attempt}:\n${deviations.join('\n')}\n${transcript(exchanges)}`);
     return { row, ledger, exchanges };
   });
