@@ -42,6 +42,7 @@ export async function measureCall(
   const dialect: Dialect = body.get('messages') === undefined ? 'responses' : 'chat';
   const parsed = parseCall(dialect, incoming.body, conversionOptions(ctx, incoming), ctx.config.limits.json_depth);
   if ('status' in parsed) return parsed;
+  ctx.events.stripped(parsed.request.stripped);
   const fields = upstreamFields(ctx, parsed.request);
   const evidence = gatherEvidence(parsed.request.messages, fields, ctx.config.lineage.reasoning);
   if ('status' in evidence) return evidence;
@@ -52,7 +53,8 @@ export async function measureCall(
       attempt: incoming.attempt,
       boundary: evidence.boundary,
       namedParent: target.namedParent,
-      onAmbiguous: ctx.config.lineage.ambiguous,
+      // Where the call would be served without a parent, it is measured as a root.
+      onAmbiguous: ctx.strategy.unmatched(evidence.hasAssistant).onAmbiguous === 'refuse' ? 'refuse' : 'root',
     });
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error;
@@ -92,6 +94,7 @@ export async function countMessageTokens(
   });
   if (isRefusal(request))
     return { ...serviceError('invalid_request', request.message, { param: request.param }), code: request.code };
+  ctx.events.stripped(request.stripped);
   const counted = await tokenize(ctx, incoming.attempt, request, upstreamFields(ctx, request), new Map());
   return 'status' in counted ? counted : { inputTokens: counted.count };
 }
