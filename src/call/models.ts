@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
 
-const TIMEOUT_MS = 5_000;
+/** Longest wait for one worker, and for all of them: agents that probe give up early. */
+const ONE_WORKER_MS = 2_000;
+const ALL_WORKERS_MS = 5_000;
 const FRESH_MS = 5_000;
 const EMPTY = '{"object":"list","data":[]}';
 
@@ -16,10 +18,13 @@ export interface ModelList {
 export function buildModelList(ctx: Context): ModelList {
   let known = EMPTY;
   let freshUntilMs = 0;
-  const refresh = async () => {
-    if (Date.now() < freshUntilMs) return;
+  let asking: Promise<void> | undefined;
+  const ask = async () => {
+    const deadlineMs = Date.now() + ALL_WORKERS_MS;
     for (const worker of ctx.workers.order(null)) {
-      const outcome = await ctx.workers.get(worker, '/v1/models', TIMEOUT_MS);
+      const leftMs = deadlineMs - Date.now();
+      if (leftMs <= 0) return;
+      const outcome = await ctx.workers.get(worker, '/v1/models', Math.min(leftMs, ONE_WORKER_MS));
       if (outcome.kind !== 'response' || outcome.status !== 200) continue;
       const node = parseJson(outcome.body);
       if (isJsonProblem(node) || node.get('data')?.isArray() !== true) continue;
@@ -27,6 +32,14 @@ export function buildModelList(ctx: Context): ModelList {
       freshUntilMs = Date.now() + FRESH_MS;
       return;
     }
+  };
+  /** Agents that ask at the same time wait for one answer. */
+  const refresh = async () => {
+    if (Date.now() < freshUntilMs) return;
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    await asking;
   };
   return {
     async list() {

@@ -18,6 +18,7 @@ export interface WorkerPoolOptions {
 
 /** Failures in a row (answers of 5xx) after which a worker is taken out; one refused or lost connection does it at once. */
 const SERVER_ERRORS_IN_A_ROW = 3;
+const TIMED_OUT = /^UND_ERR_(HEADERS|BODY)_TIMEOUT\b/;
 /** Idle connections are closed well before the usual five seconds of a worker's own keep-alive, so that none dies under a request. */
 const IDLE_CONNECTION_MS = 2_000;
 
@@ -109,7 +110,8 @@ export class WorkerPool {
       else if (worker.serverErrorsInARow >= SERVER_ERRORS_IN_A_ROW) this.setHealth(worker, false);
       return;
     }
-    if (outcome.detail === 'cancelled') return;
+    // We gave up; a busy worker is no failed one.
+    if (outcome.detail === 'cancelled' || TIMED_OUT.test(outcome.detail)) return;
     this.options.events.workerError(outcome.kind, worker.url, outcome.detail);
     if (outcome.kind === 'unreachable' || !outcome.headSeen) this.setHealth(worker, false);
   }
