@@ -16,6 +16,8 @@ const CLIENTS = 16;
 const CALLS = 8000;
 const ROLLOUT = 20;
 const LONG = 10_000;
+const CHAIN = 2000;
+const PAIRS = 60;
 const RENDER = hex('render');
 const FILLER = 'x'.repeat(400);
 
@@ -104,34 +106,50 @@ async function throughput(ledger: Ledger): Promise<string> {
   return `${(CALLS / seconds).toFixed(0)} calls/s (admit + commit + delivered), ${CLIENTS} in flight, ${((user + system) / CALLS).toFixed(0)} µs of our processor time per call`;
 }
 
-/** Medians of admit and commit at the start and at the end of one long attempt. */
-async function growth(ledger: Ledger, isChain: boolean): Promise<string> {
+/** A rollout of so many calls, its last call first. */
+async function rollout(ledger: Ledger, attempt: string, calls: number): Promise<Awaited<ReturnType<typeof call>>> {
+  let turn = await call(ledger, attempt, null);
+  for (let at = 1; at < calls; at += 1) turn = await call(ledger, attempt, turn);
+  return turn;
+}
+
+const median = (of: readonly number[]) => [...of].sort((a, b) => a - b)[of.length >> 1]!;
+const ratio = (late: number, early: number) =>
+  `${early.toFixed(3)} ms -> ${late.toFixed(3)} ms (x ${(late / early).toFixed(2)})`;
+
+/** The tenth call of a rollout in a fresh attempt and in one that has LONG calls, by turns, so that what else the machine does counts for both. */
+async function growth(ledger: Ledger): Promise<string> {
   const attempt = `long-${randomUUID()}`;
-  const early: { admitMs: number; commitMs: number }[] = [];
-  const late: typeof early = [];
-  let turn: Turn | null = null;
-  for (let at = 0; at < LONG; at += 1) {
-    if (!isChain && at % ROLLOUT === 0) turn = null;
-    const done = await call(ledger, attempt, turn);
-    turn = done;
-    if (at >= 10 && at < 410) early.push(done);
-    if (at >= LONG - 400) late.push(done);
+  let left = LONG / ROLLOUT;
+  const client = async () => {
+    while (left-- > 0) await rollout(ledger, attempt, ROLLOUT);
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  const [early, late]: Awaited<ReturnType<typeof call>>[][] = [[], []];
+  for (let pair = 0; pair < PAIRS; pair += 1) {
+    early!.push(await rollout(ledger, `fresh-${randomUUID()}`, 10));
+    late!.push(await rollout(ledger, attempt, 10));
   }
-  const median = (of: typeof early, key: 'admitMs' | 'commitMs') =>
-    of.map((one) => one[key]).sort((a, b) => a - b)[of.length >> 1]!;
-  const figures = (['admitMs', 'commitMs'] as const).map((key) => {
-    const [from, to] = [median(early, key), median(late, key)];
-    return `${key.slice(0, -2)} ${from.toFixed(3)} ms -> ${to.toFixed(3)} ms (x ${(to / from).toFixed(2)})`;
-  });
+  const figures = (['admitMs', 'commitMs'] as const).map(
+    (key) =>
+      `${key.slice(0, -2)} ${ratio(median(late!.map((one) => one[key])), median(early!.map((one) => one[key])))}`,
+  );
   const start = performance.now();
   let records = 0;
-  for (let from = 0; ; from += 500) {
-    const page = await ledger.records(attempt, from, 500);
-    records += page.length;
-    if (page.length < 500) break;
-  }
-  const readMs = performance.now() - start;
-  return `${figures.join(', ')}; ${records} records read in ${readMs.toFixed(0)} ms`;
+  for (let page = 1; page > 0; records += page) page = (await ledger.records(attempt, records, 250)).length;
+  return `${figures.join(', ')}; ${records} records read in ${(performance.now() - start).toFixed(0)} ms`;
+}
+
+/** One chain: each call brings its whole staging chain along. */
+async function chain(ledger: Ledger): Promise<string> {
+  const attempt = `chain-${randomUUID()}`;
+  const done = [await call(ledger, attempt, null)];
+  for (let at = 1; at < CHAIN; at += 1) done.push(await call(ledger, attempt, done.at(-1)!));
+  const admits = done.map((one) => one.admitMs);
+  const commits = done.map((one) => one.commitMs);
+  const early = (of: number[]) => median(of.slice(10, 210));
+  const late = (of: number[]) => median(of.slice(-200));
+  return `admit ${ratio(late(admits), early(admits))}, commit ${ratio(late(commits), early(commits))}`;
 }
 
 async function measure(name: string, url: string, bytes: () => Promise<number>): Promise<void> {
@@ -147,13 +165,14 @@ async function measure(name: string, url: string, bytes: () => Promise<number>):
   await call(ledger, 'warm-up', null);
   console.log(`${name}: ${await throughput(ledger)}`);
   const before = await bytes();
-  console.log(`${name}: attempt of ${LONG} calls in rollouts of ${ROLLOUT}: ${await growth(ledger, false)}`);
+  console.log(`${name}: the 10th call of a fresh attempt and of one with ${LONG} calls: ${await growth(ledger)}`);
   const between = await bytes();
-  console.log(`${name}: attempt of one chain of ${LONG} calls: ${await growth(ledger, true)}`);
+  console.log(`${name}: the first calls of a chain and those after ${CHAIN}: ${await chain(ledger)}`);
   const after = await bytes();
-  const texts = 2300;
-  const perCall = [between - before, after - between].map((all) => (all / LONG).toFixed(0)).join(' and ');
-  console.log(`${name}: ${perCall} bytes stored per call in these two, of which about ${texts} are record and sketch`);
+  const perCall = [(between - before) / (LONG + 20 * PAIRS), (after - between) / CHAIN].map((all) => all.toFixed(0));
+  console.log(
+    `${name}: ${perCall.join(' and ')} bytes stored per call in these two, of which 2000 are record and sketch`,
+  );
   await ledger.stop();
 }
 

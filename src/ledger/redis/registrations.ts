@@ -2,7 +2,8 @@ import type { Connection } from './connection.ts';
 import { replicaKey } from './keys.ts';
 
 const DEFAULT_IDLE_MS = 600_000;
-const RELEASES_PER_SWEEP = 200;
+const RELEASES_PER_SWEEP = 2000;
+const RELEASES_AT_ONCE = 50;
 
 interface Registration {
   /** Settled once the lists name the attempt, or once a release is through. */
@@ -61,8 +62,9 @@ export class Registrations {
   async releaseIdle(): Promise<void> {
     const beforeMs = performance.now() - this.#idleMs;
     const idle = [...this.#known].filter(([, { lastUsedMs }]) => lastUsedMs < beforeMs).slice(0, RELEASES_PER_SWEEP);
-    for (const [attempt, registration] of idle) {
-      if (registration.lastUsedMs < beforeMs) await this.#release(attempt, registration);
+    for (let from = 0; from < idle.length; from += RELEASES_AT_ONCE) {
+      const some = idle.slice(from, from + RELEASES_AT_ONCE).filter(([, { lastUsedMs }]) => lastUsedMs < beforeMs);
+      await Promise.all(some.map(([attempt, registration]) => this.#release(attempt, registration)));
     }
   }
 

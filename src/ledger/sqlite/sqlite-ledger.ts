@@ -57,19 +57,19 @@ export class SqliteLedger implements Ledger {
     const workerData: ThreadData = { path: this.#path, replies: this.#options.replies, port: port2 };
     const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData, transferList: [port2] });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    const opened = await new Promise<Opened>((resolve, reject) => {
-      worker.once('error', (error) =>
-        reject(new LedgerUnavailable(`the ledger's thread failed: ${error}`, { cause: error })),
-      );
-      port.once('message', resolve);
+    let failure = 'the ledger has been stopped';
+    worker.once('error', (error) => {
+      failure = `the ledger's thread failed: ${error}`;
     });
+    worker.once('exit', () => this.#fail(failure));
+    const opened = await Promise.race([
+      new Promise<Opened>((resolve) => port.once('message', resolve)),
+      ended.then((): Opened => ({ opened: false, message: failure })),
+    ]);
     if (!opened.opened) {
       await ended;
       throw new LedgerUnavailable(opened.message);
     }
-    worker.removeAllListeners('error');
-    worker.once('error', (error) => this.#fail(`the ledger's thread failed: ${error}`));
-    worker.once('exit', () => this.#fail('the ledger has been stopped'));
     port.on('message', (message: FromThread) => this.#receive(message));
     this.#thread = { worker, port, ended };
   }
