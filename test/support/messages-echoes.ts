@@ -7,11 +7,11 @@ import { pythonJson } from './python-json.ts';
  * How clients of the Messages dialect send a turn back: for a reply, the JSON text of the assistant message in the next request. Each does to
  * the turn what the agent of that name was seen to do, and all of it is the same turn.
  */
-export type EchoStyle = (reply: RenderedReply) => string;
+export type EchoStyle = (reply: Pick<RenderedReply, 'json'>) => string;
 
 type Block = Record<string, unknown>;
 
-const blocks = (reply: RenderedReply): Block[] =>
+const blocks = (reply: Pick<RenderedReply, 'json'>): Block[] =>
   (JSON.parse(reply.json.toString('utf8')) as { content: Block[] }).content;
 const turn = (content: unknown, more: object = {}) => JSON.stringify({ role: 'assistant', content, ...more });
 
