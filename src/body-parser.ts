@@ -27,7 +27,7 @@ export function takeBodiesAsBytes(app: FastifyInstance, limitBytes: number): voi
     async (request: FastifyRequest, body: Buffer) => {
       const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
       if (encoding === 'identity' || encoding === '') return body;
-      const decode = DECODERS[encoding];
+      const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
       if (decode === undefined) {
         throw new ServiceErrorException(
           serviceError(

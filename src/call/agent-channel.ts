@@ -94,7 +94,7 @@ export class AgentChannel implements RelaySink {
   /** Sends an error: a status with the dialect's envelope, or its error event where a head is out. */
   fail(error: ServiceError): void {
     clearTimeout(this.timer);
-    if (this.gone) return;
+    if (this.gone || this.response.writableEnded) return;
     this.status = error.status;
     if (this.streaming) {
       this.response.end(errorEvents(this.dialect, error));

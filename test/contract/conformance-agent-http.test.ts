@@ -97,6 +97,14 @@ describe('HTTP of the agents', () => {
     }
   });
 
+  test('an encoding that has the name of a built-in is unknown like any other', async () => {
+    for (const encoding of ['constructor', 'toString', '__proto__', 'rot13']) {
+      const reply = await raw('/v1/responses', { 'content-encoding': encoding }, JSON.stringify(CHAT));
+      assert.equal(reply.status, 415, encoding);
+      assert.equal(JSON.parse(reply.text).error.code, 'unsupported_media_type');
+    }
+  });
+
   test('what is no HTTP, or has headers without end, gets an error envelope and a closed connection', async () => {
     for (const [bytes, status, message] of [
       ['GARBAGE\r\n\r\n', '400 Bad Request', 'This is no HTTP request that can be read.'],
