@@ -193,7 +193,10 @@ describe('a Redis ledger and its connection', () => {
         if (mode === 'refuse') proxy.cutAll();
         await assert.rejects(ledger.admit(admission(attempt, newCallId())), LedgerUnavailable);
         await assert.rejects(ledger.commit(record(attempt, callId, ['task', 'a'])), LedgerUnavailable);
-        await assert.rejects(ledger.snapshot(attempt), /LedgerUnavailable: Redis could not run snapshot within 1000 ms/);
+        await assert.rejects(
+          ledger.snapshot(attempt),
+          /LedgerUnavailable: Redis could not run snapshot within 1000 ms/,
+        );
         const [reachable] = await ledger.check();
         assert.equal(reachable?.ok, false);
         proxy.mode = 'pass';
