@@ -232,7 +232,12 @@ function written(to: Socket, bytes: Buffer): Promise<void> {
   });
 }
 
-/** Ends a connection without a goodbye: the peer sees a reset. */
+/**
+ * Ends a connection without a goodbye: the peer sees a reset. A socket that is being shut down cannot be reset: Node would keep its handle, and hang
+ * when the process ends.
+ */
 function reset(socket: Socket): void {
-  if (!socket.destroyed) socket.resetAndDestroy();
+  if (socket.destroyed) return;
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
