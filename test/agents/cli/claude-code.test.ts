@@ -122,7 +122,7 @@ describe('Claude Code', { concurrency: 2 }, () => {
   });
 
   test('slow answer', async () => {
-    const timeoutMs = 2000;
+    const timeoutMs = 3000;
     const agent = await claudeCode({ API_TIMEOUT_MS: String(timeoutMs) });
     await runScenario({
       ...agent,
@@ -138,7 +138,7 @@ describe('Claude Code', { concurrency: 2 }, () => {
   });
 
   test('timeout', async () => {
-    const agent = await claudeCode({ API_TIMEOUT_MS: '1500' });
+    const agent = await claudeCode({ API_TIMEOUT_MS: '3000' });
     await runScenario({
       ...agent,
       run: 'timeout',

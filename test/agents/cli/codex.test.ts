@@ -160,7 +160,7 @@ describe('Codex CLI', { concurrency: 2 }, () => {
   });
 
   test('idle stream', async () => {
-    const agent = await codex({ provider: 'stream_idle_timeout_ms = 2000' });
+    const agent = await codex({ provider: 'stream_idle_timeout_ms = 3000' });
     await runScenario({
       ...agent,
       run: 'idle stream',

@@ -153,7 +153,7 @@ describe('opencode', { concurrency: 2 }, () => {
   });
 
   test('slow answer', async () => {
-    const chunkTimeout = 2000;
+    const chunkTimeout = 3000;
     const agent = await opencode({ provider: { chunkTimeout } });
     await runScenario({
       ...agent,

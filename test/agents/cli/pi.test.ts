@@ -133,7 +133,7 @@ describe('pi', { concurrency: 2 }, () => {
   });
 
   test('slow answer', async () => {
-    const timeoutMs = 2000;
+    const timeoutMs = 3000;
     const agent = await pi({ retry: { provider: { timeoutMs } } });
     await runScenario({
       ...agent,
@@ -150,7 +150,7 @@ describe('pi', { concurrency: 2 }, () => {
   });
 
   test('timeout', async () => {
-    const agent = await pi({ retry: { provider: { timeoutMs: 1500 } } });
+    const agent = await pi({ retry: { provider: { timeoutMs: 3000 } } });
     await runScenario({
       ...agent,
       run: 'timeout',

@@ -9,7 +9,7 @@ import { clients } from './clients.ts';
 const ANSWER = 'Something.';
 const ROOT = { root: { cause: 'first_call' } };
 const ONE: readonly ScriptedCall[] = [{ id: 'c1', answer: { content: ANSWER }, expect: ROOT }];
-const TIMEOUT_MS = 2000;
+const TIMEOUT_MS = 3000;
 const PATIENCE_MS = 90_000;
 
 /** What the clients do that most agents are built on: how long they wait, and that what they send again joins. */
