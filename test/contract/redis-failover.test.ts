@@ -2,9 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Redis } from 'ioredis';
 import { type Ledger, LedgerUnavailable } from '../../src/ledger/ledger.ts';
-import type { RedisServer } from '../support/redis-server.ts';
+import { DURABLE, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { startCluster, startSentinelSetup } from '../support/redis-topologies.ts';
-import { addCall, admission, boundary, newAttempt, newCallId, parentOf, record, until } from './ledger/builders.ts';
+import {
+  addCall,
+  admission,
+  boundary,
+  newAttempt,
+  newCallId,
+  parentOf,
+  record,
+  refusal,
+  until,
+} from './ledger/builders.ts';
 import { openRedisLedger } from './ledger/redis-store.ts';
 
 /** Tries until the store answers. */
@@ -61,6 +71,47 @@ async function assertAllKept(ledger: Ledger, attempt: string, committed: readonl
     snapshot.attemptedCallIds.filter((callId) => !settled.has(callId)),
   );
 }
+
+describe('a Redis ledger whose server is killed', () => {
+  it('keeps everything that was answered when the server is killed again and again', async () => {
+    const durable = await startRedis({ args: DURABLE });
+    const ledger = await openRedisLedger(durable.url, { operationTimeoutMs: 20_000 });
+    try {
+      const attempt = newAttempt();
+      let kills = 0;
+      const committed: string[] = [];
+      const writing = Array.from({ length: 4 }, async () => {
+        while (kills < 3) {
+          const callId = newCallId();
+          assert.equal((await ledger.admit(admission(attempt, callId))).kind, 'admitted');
+          await ledger.commit(record(attempt, callId, ['task', callId], { recordJson: callId }));
+          committed.push(callId);
+        }
+      });
+      while (kills < 3) {
+        const before = committed.length;
+        await until(async () => committed.length > before + 20);
+        await durable.kill9();
+        await durable.restart();
+        kills += 1;
+      }
+      await Promise.all(writing);
+      const records = await ledger.records(attempt, 0, 100_000);
+      assert.equal(new Set(records).size, records.length);
+      assert.deepEqual([...records].sort(), [...committed].sort());
+      const snapshot = await ledger.snapshot(attempt);
+      assert.ok(snapshot !== 'retired');
+      assert.deepEqual([snapshot.pendingCallIds, snapshot.refused, snapshot.failures], [[], [], []]);
+      assert.deepEqual(
+        await ledger.admit(admission(attempt, committed[0]!, { admittedAtS: 1 })),
+        refusal('duplicate_call'),
+      );
+    } finally {
+      await ledger.stop();
+      await durable.stop();
+    }
+  });
+});
 
 describe('a Redis ledger behind Sentinel', () => {
   it('keeps through a failover what it answered, where a replica must acknowledge each write', async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Redis } from 'ioredis';
 import { type Ledger, LedgerUnavailable } from '../../src/ledger/ledger.ts';
 import type { LedgerEvent, LedgerOptions } from '../../src/ledger/open-ledger.ts';
-import { DURABLE, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import {
   addCall,
   admission,
@@ -360,43 +360,5 @@ describe('a Redis ledger and its connection', () => {
         return true;
       });
     });
-  });
-
-  it('keeps everything that was answered when the server is killed again and again', async () => {
-    const durable = await startRedis({ args: DURABLE });
-    const ledger = await openRedisLedger(durable.url, { operationTimeoutMs: 20_000 });
-    try {
-      const attempt = newAttempt();
-      let kills = 0;
-      const committed: string[] = [];
-      const writing = Array.from({ length: 4 }, async () => {
-        while (kills < 3) {
-          const callId = newCallId();
-          assert.equal((await ledger.admit(admission(attempt, callId))).kind, 'admitted');
-          await ledger.commit(record(attempt, callId, ['task', callId], { recordJson: callId }));
-          committed.push(callId);
-        }
-      });
-      while (kills < 3) {
-        const before = committed.length;
-        await until(async () => committed.length > before + 20);
-        await durable.kill9();
-        await durable.restart();
-        kills += 1;
-      }
-      await Promise.all(writing);
-      const records = await ledger.records(attempt, 0, 100_000);
-      assert.equal(new Set(records).size, records.length);
-      assert.deepEqual([...records].sort(), [...committed].sort());
-      const snapshot = await snapshotOf(ledger, attempt);
-      assert.deepEqual([snapshot.pendingCallIds, snapshot.refused, snapshot.failures], [[], [], []]);
-      assert.deepEqual(
-        await ledger.admit(admission(attempt, committed[0]!, { admittedAtS: 1 })),
-        refusal('duplicate_call'),
-      );
-    } finally {
-      await ledger.stop();
-      await durable.stop();
-    }
   });
 });
