@@ -13,7 +13,6 @@ import {
   parentOf,
   ROOT,
   record,
-  refusal,
   until,
 } from './ledger/builders.ts';
 import { LossyProxy } from './ledger/lossy-proxy.ts';
