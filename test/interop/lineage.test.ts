@@ -31,7 +31,7 @@ describe('lineage with the published peers', { skip: skipWithout(environment) },
     test(`a rewritten history is unresolved and touches nothing else: ${nameOf(manner)}`, async () => {
       const agent = newAgent(`rewrite ${nameOf(manner)}`).says('Do the task.');
       const served = [await agent.turn(manner)];
-      const before_ = await worker.audit(stack, agent.attempt);
+      const untouched = await worker.audit(stack, agent.attempt);
 
       const rewriter = agent.fork();
       rewriter.history[0] = { by: 'user', text: 'Do the task!' };
@@ -39,8 +39,8 @@ describe('lineage with the published peers', { skip: skipWithout(environment) },
       assert.match(String(uncaptured.said.text), /^answer \d+$/);
       assert.equal((await worker.calls()).at(-1)?.admission, null);
       const rewritten = await worker.audit(stack, agent.attempt);
-      assert.deepEqual(rewritten.records, before_.records);
-      assert.deepEqual(rewritten.staged, before_.staged);
+      assert.deepEqual(rewritten.records, untouched.records);
+      assert.deepEqual(rewritten.staged, untouched.staged);
       assert.deepEqual(
         rewritten.failures.map(({ reason }) => reason),
         ['unresolved_parent'],
@@ -49,7 +49,7 @@ describe('lineage with the published peers', { skip: skipWithout(environment) },
       // Nothing of the uncaptured call can be continued, also where its history is not rewritten again.
       await rewriter.says('And on.').turn(manner);
       const again = await worker.audit(stack, agent.attempt);
-      assert.deepEqual(again.records, before_.records);
+      assert.deepEqual(again.records, untouched.records);
       assert.deepEqual(
         again.failures.map(({ reason }) => reason),
         ['unresolved_parent', 'unresolved_parent'],

@@ -128,9 +128,9 @@ describe('the released server and ours, side by side', { skip: skipWithout(envir
   test('an attempt name that the store refuses', async () => {
     const name = 'task:1~2';
     const ask = (server: Contender) => new Agent(server.url, name).says('Do the task.').ask({ dialect: 'chat' });
-    const [theirs, ours_] = await Promise.all([ask(released), ask(ours)]);
-    assert.equal(ours_.status, 400);
-    assert.equal(ours_.json.error.code, 'invalid_attempt');
+    const [theirs, refused] = await Promise.all([ask(released), ask(ours)]);
+    assert.equal(refused.status, 400);
+    assert.equal(refused.json.error.code, 'invalid_attempt');
     assert.equal(ours.worker.stagedKeys(`${name}/`).length, 0);
     // There the agent works on, every call is generated and staged, and the manifest can never be read.
     assert.equal(theirs.status, 200);

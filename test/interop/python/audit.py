@@ -43,8 +43,16 @@ def audit(request, sink):
         "rows": [rebuild(manifest, end, sink) for end in ends],
         "selected": {"call": selection.terminal_model_call_id, "reason": selection.reason},
         "attributed": {"call": attribution.model_call_id, "method": attribution.method, "reason": attribution.reason},
-        "output_fingerprint": None if response is None else assistant_fingerprint(response_to_output_items(response)),
+        "output_fingerprint": None if response is None else output_fingerprint(response),
     }
+
+
+def output_fingerprint(response):
+    """As the released server records it: None where the output cannot be fingerprinted."""
+    try:
+        return assistant_fingerprint(response_to_output_items(response)) or None
+    except (TypeError, ValueError):
+        return None
 
 
 def rebuild(manifest, end, sink):

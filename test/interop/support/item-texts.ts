@@ -4,8 +4,8 @@ import { anyJson, arrayText, asciiJson, numberText, objectText, someOf, stringTe
 /** Items of a conversation as JSON text, of all dialects at once: mostly sound, some of them not. */
 
 const word = (...words: string[]) => fc.constantFrom(...words.map((one) => JSON.stringify(one)));
-const mostly = (usual: fc.Arbitrary<string>, else_: fc.Arbitrary<string> = anyJson) =>
-  fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: else_ });
+const mostly = (usual: fc.Arbitrary<string>, otherwise: fc.Arbitrary<string> = anyJson) =>
+  fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: otherwise });
 
 const id = mostly(fc.oneof(word('call_1', 'call_2', 'fc_1', 'toolu_1'), stringText, fc.constant('null')), asciiJson);
 const name = mostly(word('search', 'bash', 'ns__tool', 'été'), asciiJson);

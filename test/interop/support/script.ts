@@ -4,8 +4,8 @@ import type { Agent, Manner } from './agent.ts';
 import type { Audit, EngineMessage, PeerWorker } from './peer.ts';
 import { DIALECTS, type Served } from './served.ts';
 
-export function toolCall(id: string, argumentsText: string): object {
-  return { id, type: 'function', function: { name: 'bash', arguments: argumentsText } };
+export function toolCall(id: string, argumentsText: string, name = 'bash'): object {
+  return { id, type: 'function', function: { name, arguments: argumentsText } };
 }
 
 /** A rollout in which a turn is all that it can be: text, reasoning, calls, both, several. */
