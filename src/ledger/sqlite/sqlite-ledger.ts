@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { ChangeSignals } from '../change-signals.ts';
 import {
   type AdmitOutcome,
@@ -64,7 +64,8 @@ export class SqliteLedger implements Ledger {
     worker.once('exit', () => this.#fail(failure));
     const opened = await Promise.race([
       new Promise<Opened>((resolve) => port.once('message', resolve)),
-      ended.then((): Opened => ({ opened: false, message: failure })),
+      // The end of a thread can overtake its last word.
+      ended.then((): Opened => receiveMessageOnPort(port)?.message ?? { opened: false, message: failure }),
     ]);
     if (!opened.opened) {
       await ended;
