@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { assistantFingerprint, conversationDigest } from '../../src/lineage/fingerprints.ts';
 import { chainHash, cumulativeHash, extrasDigest, stagedCallDigest } from '../../src/lineage/staged-digests.ts';
@@ -9,7 +9,7 @@ import { isJsonProblem, parseJsonText } from '../../src/protocol/json/parse-json
 import { itemsText } from './support/item-texts.ts';
 import { anyJson, objectText, stringText } from './support/json-texts.ts';
 import { type Peer, startPeer } from './support/peer.ts';
-import { interpreter, pythonEnvironment, skipWithout } from './support/python-environment.ts';
+import { describeWith, pythonEnvironment } from './support/python-environment.ts';
 import { samplesOf } from './support/samples.ts';
 import { stagedCalls } from './support/staged-calls.ts';
 
@@ -30,10 +30,10 @@ interface Fingerprints {
   readonly conversation: string | null;
 }
 
-describe('the published functions', { skip: skipWithout(environment) }, () => {
+describeWith(environment, 'the published functions', (python) => {
   let peer: Peer;
   before(async () => {
-    peer = await startPeer(interpreter(environment));
+    peer = await startPeer(python);
   });
   after(() => peer.stop());
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { Agent } from './support/agent.ts';
 import { type EngineMessage, type Peer, type PeerWorker, startPeer } from './support/peer.ts';
-import { interpreter, pythonEnvironment, skipWithout } from './support/python-environment.ts';
+import { describeWith, pythonEnvironment } from './support/python-environment.ts';
 import { MANNERS, nameOf } from './support/script.ts';
 import { readReply } from './support/served.ts';
 
@@ -25,12 +25,12 @@ const FAULTS: readonly {
   { fault: 'engine error', reason: 'request_finished_without_staged_coordinates', status: 400, staged: 1 },
 ];
 
-describe('failures with the published peers', { skip: skipWithout(environment) }, () => {
+describeWith(environment, 'failures with the published peers', (python) => {
   let peer: Peer;
   let worker: PeerWorker;
   let stack: Stack;
   before(async () => {
-    peer = await startPeer(interpreter(environment));
+    peer = await startPeer(python);
     worker = peer.vllm;
     stack = await startStack({ config: { 'capture.schema_version': '2', workers: worker.url } });
   });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { startReferenceWorker } from '../../src/reference-worker/reference-worker.ts';
 import { freePort } from '../support/ports.ts';
 import { CONTROL_TOKEN, send } from '../support/stack.ts';
 import { Agent } from './support/agent.ts';
 import { startProcess } from './support/process.ts';
-import { interpreter, pythonEnvironment, skipWithout } from './support/python-environment.ts';
+import { describeWith, pythonEnvironment } from './support/python-environment.ts';
 
 /** The model server of docs/peers.md, started as NeMo Gym starts one: its configuration, with its interpolations, in the environment. */
 
@@ -22,7 +22,7 @@ function codeOfDocs(language: string): string {
   return code;
 }
 
-describe('the launcher of docs/peers.md', { skip: skipWithout(environment) }, () => {
+describeWith(environment, 'the launcher of docs/peers.md', (python) => {
   test('starts a proxy that captures', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gym-proxy-interop-'));
     writeFileSync(join(folder, 'app.py'), codeOfDocs('python'));
@@ -35,7 +35,7 @@ describe('the launcher of docs/peers.md', { skip: skipWithout(environment) }, ()
     const yaml = codeOfDocs('yaml')
       .replace('entrypoint: app.py', `entrypoint: app.py\n      host: 127.0.0.1\n      port: ${port}`)
       .replace('sqlite:/shared/run1/ledger.db', `sqlite:${join(folder, 'ledger.db')}`);
-    const proxy = await startProcess(interpreter(environment), [join(folder, 'app.py')], {
+    const proxy = await startProcess(python, [join(folder, 'app.py')], {
       ready: /"url":"http/,
       env: {
         PATH: `${folder}${delimiter}${process.env.PATH}`,

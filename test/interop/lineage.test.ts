@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { type Stack, startStack } from '../support/stack.ts';
 import { Agent } from './support/agent.ts';
 import { type Peer, type PeerWorker, startPeer } from './support/peer.ts';
-import { interpreter, pythonEnvironment, skipWithout } from './support/python-environment.ts';
+import { describeWith, pythonEnvironment } from './support/python-environment.ts';
 import { assertOneChain, MANNERS, nameOf, SCRIPT, workThrough } from './support/script.ts';
 import { DIALECTS, readReply } from './support/served.ts';
 
@@ -11,12 +11,12 @@ import { DIALECTS, readReply } from './support/served.ts';
 
 const environment = await pythonEnvironment('peer');
 
-describe('lineage with the published peers', { skip: skipWithout(environment) }, () => {
+describeWith(environment, 'lineage with the published peers', (python) => {
   let peer: Peer;
   let worker: PeerWorker;
   let stack: Stack;
   before(async () => {
-    peer = await startPeer(interpreter(environment));
+    peer = await startPeer(python);
     worker = peer.vllm;
     stack = await startStack({ config: { 'capture.schema_version': '2', workers: worker.url } });
   });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { schema2 } from '../../src/call/strategy/schema2.ts';
 import type { Admission, RecordFacts } from '../../src/call/strategy/strategy.ts';
 import type { Candidate } from '../../src/ledger/ledger.ts';
 import { type Peer, startPeer } from './support/peer.ts';
-import { interpreter, pythonEnvironment, skipWithout } from './support/python-environment.ts';
+import { describeWith, pythonEnvironment } from './support/python-environment.ts';
 import { samplesOf } from './support/samples.ts';
 
 /** What this proxy writes and takes, under the strict models of the published package. */
@@ -98,10 +98,10 @@ const STAGED = {
 };
 const VALUES = [null, true, '', 'x', HEX, HEX.toUpperCase(), -1, 0, 1, 2, 3, 3.5, '3', 2 ** 53, [], {}];
 
-describe('the published models', { skip: skipWithout(environment) }, () => {
+describeWith(environment, 'the published models', (python) => {
   let peer: Peer;
   before(async () => {
-    peer = await startPeer(interpreter(environment));
+    peer = await startPeer(python);
   });
   after(() => peer.stop());
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { json as readJson, text as readText } from 'node:stream/consumers';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { ScriptedAnswer } from '../../src/reference-worker/model.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { pythonProcessEnvironment } from './support/process.ts';
-import { interpreter, PYTHON_FOLDER, pythonEnvironment, skipWithout } from './support/python-environment.ts';
+import { describeWith, PYTHON_FOLDER, pythonEnvironment } from './support/python-environment.ts';
 import { MANNERS, nameOf } from './support/script.ts';
 
 /** The official `openai` and `anthropic` packages for Python as agents, in both generations. */
@@ -32,7 +32,7 @@ interface Seen {
   readonly turns: readonly (readonly [id: string, text: string | null, calls: number, tokens: number])[];
 }
 
-describe('official Python clients', { skip: skipWithout(environment) }, () => {
+describeWith(environment, 'official Python clients', (python) => {
   const stacks = new Map<number, Stack>();
   let results: Seen[];
   const attemptOf = (job: (typeof JOBS)[number]) => nameOf(job.manner).replace(' ', '-').toLowerCase();
@@ -46,6 +46,7 @@ describe('official Python clients', { skip: skipWithout(environment) }, () => {
       stackOf(job).worker.script({ answers, replace: false });
     }
     results = await runAgents(
+      python,
       JOBS.map((job) => ({
         dialect: job.manner.dialect,
         stream: job.manner.stream === true,
@@ -82,8 +83,8 @@ describe('official Python clients', { skip: skipWithout(environment) }, () => {
   });
 });
 
-async function runAgents(jobs: readonly object[]): Promise<Seen[]> {
-  const child = spawn(interpreter(environment), [join(PYTHON_FOLDER, 'official_agents.py')], {
+async function runAgents(python: string, jobs: readonly object[]): Promise<Seen[]> {
+  const child = spawn(python, [join(PYTHON_FOLDER, 'official_agents.py')], {
     stdio: 'pipe',
     env: pythonProcessEnvironment(),
   });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { freePort } from '../support/ports.ts';
 import { startStack } from '../support/stack.ts';
 import { pythonProcessEnvironment } from './support/process.ts';
-import { interpreter, PYTHON_FOLDER, pythonEnvironment, skipWithout } from './support/python-environment.ts';
+import { describeWith, PYTHON_FOLDER, pythonEnvironment } from './support/python-environment.ts';
 
 /** The package's own tests of the wire, pointed at us (python/released_suite). */
 
@@ -13,7 +13,7 @@ const environment = await pythonEnvironment('peer');
 /** Their control token, which their tests spell out. */
 const THEIR_TOKEN = 'test-control-token';
 
-describe('the tests of the published package', { skip: skipWithout(environment) }, () => {
+describeWith(environment, 'the tests of the published package', (python) => {
   test('44 pass against this proxy, and 18 fail for the reasons that python/released_suite/conftest.py gives', async () => {
     const port = await freePort();
     const stack = await startStack({
@@ -23,7 +23,7 @@ describe('the tests of the published package', { skip: skipWithout(environment) 
         workers: `http://127.0.0.1:${port}`,
       },
     });
-    const { code, output } = await pytest({
+    const { code, output } = await pytest(python, {
       PROXY_URL: stack.proxy.url,
       CONTROL_TOKEN: THEIR_TOKEN,
       ENGINE_PORT: String(port),
@@ -35,7 +35,7 @@ describe('the tests of the published package', { skip: skipWithout(environment) 
   });
 });
 
-function pytest(env: Readonly<Record<string, string>>): Promise<{ code: number; output: string }> {
+function pytest(python: string, env: Readonly<Record<string, string>>): Promise<{ code: number; output: string }> {
   const options = [
     '-q',
     '-rxX',
@@ -53,7 +53,7 @@ function pytest(env: Readonly<Record<string, string>>): Promise<{ code: number; 
   const args = ['-m', 'pytest', ...options, '--rootdir', folder, folder];
   return new Promise((resolve) => {
     const child = execFile(
-      interpreter(environment),
+      python,
       args,
       { env: { ...pythonProcessEnvironment(), ...env }, maxBuffer: 16 * 1024 * 1024 },
       (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),

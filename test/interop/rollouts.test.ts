@@ -5,7 +5,7 @@ import { anySaid, type Said } from '../support/conversations.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { Agent, type Manner } from './support/agent.ts';
 import { type EngineMessage, type Peer, type PeerWorker, startPeer } from './support/peer.ts';
-import { interpreter, pythonEnvironment, skipWithout } from './support/python-environment.ts';
+import { describeWith, pythonEnvironment } from './support/python-environment.ts';
 import { samplesOf } from './support/samples.ts';
 import { assertOneChain, MANNERS, nameOf, SCRIPT, toolCall, workThrough } from './support/script.ts';
 import type { Served } from './support/served.ts';
@@ -36,10 +36,10 @@ function messageOf({ reasoning, text, calls }: Said): EngineMessage {
   };
 }
 
-describe('append-only rollouts', { skip: skipWithout(environment) }, () => {
+describeWith(environment, 'append-only rollouts', (python) => {
   let peer: Peer;
   before(async () => {
-    peer = await startPeer(interpreter(environment));
+    peer = await startPeer(python);
   });
   after(() => peer.stop());
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { Agent, capturePath } from './support/agent.ts';
 import { type Contender, startOurs, startReleased } from './support/contenders.ts';
-import { interpreter, pythonEnvironment, skipWithout } from './support/python-environment.ts';
+import { describeWith, pythonEnvironment } from './support/python-environment.ts';
 import { MANNERS, nameOf } from './support/script.ts';
 import { DIALECTS, type Dialect } from './support/served.ts';
 
@@ -16,11 +16,11 @@ import { DIALECTS, type Dialect } from './support/served.ts';
 const environment = await pythonEnvironment('peer');
 const LOST = 'request_finished_without_staged_coordinates';
 
-describe('the released server and ours, side by side', { skip: skipWithout(environment) }, () => {
+describeWith(environment, 'the released server and ours, side by side', (python) => {
   let released: Contender;
   let ours: Contender;
   before(async () => {
-    [released, ours] = await Promise.all([startReleased(interpreter(environment)), startOurs()]);
+    [released, ours] = await Promise.all([startReleased(python), startOurs()]);
   });
   after(() => Promise.all([released.stop(), ours.stop()]));
 

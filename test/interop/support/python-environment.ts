@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { alone } from '../../agents/harness/packages.ts';
 
@@ -18,16 +19,16 @@ const INSTALL_MS = 10 * 60_000;
 /** The released model server looks up the version of Ray at import, and loads nothing of it unless it is told to use it. */
 const NAMED_ONLY = { peer: [['ray', '2.58.0']], clients: [] } as const;
 
-/** A Python with the packages of a group, or why there is none. */
+/** A Python with the packages of a group, or why there is none: no Python at all, or one for which the packages cannot be had. */
 export type PythonEnvironment =
   | { readonly kind: 'ready'; readonly python: string }
-  | { readonly kind: 'missing'; readonly reason: string };
+  | { readonly kind: 'no_python' | 'no_packages'; readonly reason: string };
 
 const found = new Map<string, Promise<PythonEnvironment>>();
 
 /**
  * A virtual environment with the packages of `<group>-requirements.txt`, made on demand in node_modules/.cache/interop, once for each content of that file and
- * each Python, whoever asks first: others wait. `missing` where there is no Python from 3.11 on, or no package registry.
+ * each Python, whoever asks first: others wait. Not `ready` where there is no Python from 3.11 on, or no package registry.
  */
 export function pythonEnvironment(group: 'peer' | 'clients'): Promise<PythonEnvironment> {
   const known = found.get(group) ?? makeEnvironment(group);
@@ -35,20 +36,32 @@ export function pythonEnvironment(group: 'peer' | 'clients'): Promise<PythonEnvi
   return known;
 }
 
-/** What a test's `skip` says: false, or why. With CI set a skipped test fails the run (scripts/run-tests.ts). */
-export function skipWithout(environment: PythonEnvironment): string | false {
-  return environment.kind === 'ready' ? false : environment.reason;
-}
-
-/** The interpreter of an environment that is there; tests that ask were skipped otherwise. */
-export function interpreter(environment: PythonEnvironment): string {
-  if (environment.kind === 'missing') throw new Error(environment.reason);
-  return environment.python;
+/**
+ * A suite that needs an environment. Where that is missing the suite is skipped and says why. Without Python that is all; with one it is a skipped test, too, which
+ * fails a run with CI set (scripts/run-tests.ts).
+ */
+export function describeWith(environment: PythonEnvironment, name: string, body: (python: string) => void): void {
+  switch (environment.kind) {
+    case 'ready':
+      describe(name, () => body(environment.python));
+      break;
+    case 'no_packages':
+      describe(name, () => {
+        test('everything', { skip: environment.reason });
+      });
+      break;
+    case 'no_python':
+      describe(name, { skip: environment.reason });
+      break;
+    default:
+      environment satisfies never;
+  }
 }
 
 async function makeEnvironment(group: 'peer' | 'clients'): Promise<PythonEnvironment> {
   const base = await findPython();
-  if (base === null) return { kind: 'missing', reason: 'needs Python 3.11 or newer with its venv module on the PATH' };
+  if (base === null)
+    return { kind: 'no_python', reason: 'needs Python 3.11 or newer with its venv module on the PATH' };
   const requirements = join(PYTHON_FOLDER, `${group}-requirements.txt`);
   const content = `${base.version}\n${await readFile(requirements, 'utf8')}`;
   const folder = join(CACHE, `${group}-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`);
@@ -77,7 +90,7 @@ async function makeEnvironment(group: 'peer' | 'clients'): Promise<PythonEnviron
     const { message, stderr } = error as ExecFileException & { stderr?: string };
     const why = (stderr ?? '').trim().split('\n').slice(-2).join(' ') || message;
     return {
-      kind: 'missing',
+      kind: 'no_packages',
       reason: `the packages of ${group}-requirements.txt cannot be installed from PyPI: ${why}`,
     };
   }
