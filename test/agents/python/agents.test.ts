@@ -6,9 +6,12 @@ import {
   runContextRefusal,
   runEdits,
   runLostConnection,
+  runPicture,
+  runRequiredTool,
   runSummary,
   runTask,
   runTaskReasoningRequired,
+  runTwoSamples,
   type SummaryRoots,
   type Variant,
 } from '../sdk/runs.ts';
@@ -35,13 +38,14 @@ function variants(
     agent,
     dialect: stream ? `${NAMES[dialect]} stream` : NAMES[dialect],
     version: () => sdks[module].version(packageName),
-    start: ({ base }, { maxRetries, edits }) =>
+    start: ({ base }, { maxRetries, mustCall, ...settings }) =>
       sdks[module].conversation({
         dialect,
         stream,
         base,
         ...(maxRetries === undefined ? {} : { max_retries: maxRetries }),
-        ...(edits === undefined ? {} : { edits }),
+        ...(mustCall === undefined ? {} : { must_call: mustCall }),
+        ...settings,
       }),
     neverEchoesReasoning: module === 'with_langchain' && dialect === 'chat',
   });
@@ -85,6 +89,16 @@ const CONTINUED: Expectation = { parent: 'b1' };
 const WRAPPED = rewritten(['INVALID_JSON'], 'Arguments that are no JSON become `{"INVALID_JSON": text}`.');
 const COMPLETED = rewritten(['limit', 'path'], 'Arguments that are cut off are completed and executed.');
 
+const RESET = 'After a tool it takes a required tool choice back: set `reset_tool_choice=False`.';
+const SYSTEM_INSERTED: Expectation = {
+  root: {
+    cause: 'suffix_role',
+    nearest: 'p1',
+    detail: { role: 'system', index: 4 },
+    rewrite: 'A picture from a tool comes in a user message, with a system message before it.',
+  },
+};
+
 /** What all variants of an SDK have in common, and what is run with some. */
 interface Sdk {
   readonly variants: readonly (readonly [Variant, Variant])[];
@@ -92,6 +106,8 @@ interface Sdk {
   readonly roots: SummaryRoots;
   /** After broken arguments, by dialect, plain and streamed; null: the agent stops there. */
   readonly broken: Readonly<Record<string, readonly [Expectation | null, Expectation | null]>>;
+  /** After a tool answered with a picture, by dialect; default: a continuation. */
+  readonly pictured?: Readonly<Record<string, Expectation>>;
   readonly isRefusal: (dialect: string) => (error: unknown) => void;
 }
 
@@ -107,6 +123,7 @@ const SDKS: readonly Sdk[] = [
     variants: [pydanticAi('responses'), pydanticAi('chat'), pydanticAi('messages')],
     roots: SUMMARY_ROOTS,
     broken: { Responses: [WRAPPED, WRAPPED], Chat: [WRAPPED, WRAPPED], Messages: [CONTINUED, CONTINUED] },
+    pictured: { Chat: SYSTEM_INSERTED },
     isRefusal: () => isError('ModelContextWindowExceededError', null),
   },
   {
@@ -119,7 +136,7 @@ const SDKS: readonly Sdk[] = [
 ];
 
 describe('Python SDKs', { concurrency: 8 }, () => {
-  for (const { variants: all, failure, roots, broken, isRefusal } of SDKS)
+  for (const { variants: all, failure, roots, broken, pictured, isRefusal } of SDKS)
     for (const both of all) {
       const [plain, stream] = both;
       for (const [at, one] of both.entries()) {
@@ -132,11 +149,15 @@ describe('Python SDKs', { concurrency: 8 }, () => {
       const name = `${stream.agent}, ${stream.dialect}`;
       test(`${name}: context refusal`, () => runContextRefusal(stream, roots, isRefusal(stream.dialect)));
       test(`${name}: connection lost, call running`, () => runLostConnection(stream, 'running'));
+      test(`${name}: picture from a tool`, () => runPicture(stream, pictured?.[plain.dialect]));
+      test(`${name}: two samples`, () => runTwoSamples(stream));
       test(`${plain.agent}, ${plain.dialect}: history edits`, () => runEdits(plain));
     }
   for (const [plain] of [openaiAgents('responses'), pydanticAi('messages'), langchain('messages')])
     test(`${plain.agent}, ${plain.dialect}: connection lost, call finished`, () =>
       runLostConnection(plain, 'finished'));
+  for (const [plain] of [openaiAgents('responses'), openaiAgents('chat')])
+    test(`${plain.agent}, ${plain.dialect}: required tool`, () => runRequiredTool(plain, RESET));
   const [chat] = langchain('chat');
   test(`${chat.agent}, Chat: task, reasoning required`, () => runTaskReasoningRequired(chat));
 });

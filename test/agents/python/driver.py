@@ -4,7 +4,7 @@
 
 Each line of standard input is a request, each line of standard output what one came to; requests run side by side.
 
-    {"id": 1, "op": "start", "conversation": "a", "options": {"dialect", "stream", "base", "max_retries", "edits"}}
+    {"id": 1, "op": "start", "conversation": "a", "options": {"dialect", "stream", "base", "max_retries", "edits", ...}}
     {"id": 2, "op": "ask", "conversation": "a", "prompt": "..."}       -> {"id": 2, "answer": "..."}
     {"id": 3, "op": "summarize", "conversation": "a"}                  -> {"id": 3, "answer": null}
     {"id": 4, "op": "fork", "conversation": "a", "name": "b"}          -> {"id": 4, "answer": null}

@@ -17,6 +17,10 @@ export interface PythonOptions {
   readonly max_retries?: number;
   /** The SDK's own means of editing the history keeps only the newest tool output. */
   readonly edits?: true;
+  /** There is a tool that answers with a picture. */
+  readonly photo?: true;
+  /** The model must call a tool first (OpenAI Agents SDK). */
+  readonly must_call?: true;
 }
 
 interface PythonFailure {

@@ -30,3 +30,6 @@ def ping() -> str:
 
 
 TOOLS = [lookup, add, fragile, ping]
+
+PHOTO_DATA = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PHOTO_TYPE = "image/png"

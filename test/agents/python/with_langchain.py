@@ -10,7 +10,7 @@ from langchain.agents.middleware import (
 from langchain_anthropic import ChatAnthropic
 from langchain_openai import ChatOpenAI
 
-from tools import INSTRUCTIONS, TOOLS
+from tools import INSTRUCTIONS, PHOTO_DATA, PHOTO_TYPE, TOOLS
 
 
 def connect(options):
@@ -24,6 +24,11 @@ def connect(options):
     )
 
 
+def photo() -> list:
+    """Takes a photo."""
+    return [{"type": "image", "base64": PHOTO_DATA, "mime_type": PHOTO_TYPE}]
+
+
 class Conversation:
     def __init__(self, options, messages=()):
         self.options = options
@@ -34,7 +39,8 @@ class Conversation:
 
     def build(self, middleware):
         errors = ToolErrorMiddleware(lambda error, request: str(error))
-        return create_agent(self.model, tools=TOOLS, system_prompt=INSTRUCTIONS, middleware=[errors, *middleware])
+        tools = [*TOOLS, photo] if self.options.get("photo") else TOOLS
+        return create_agent(self.model, tools=tools, system_prompt=INSTRUCTIONS, middleware=[errors, *middleware])
 
     async def ask(self, prompt):
         state = {"messages": [*self.messages, {"role": "user", "content": prompt}]}

@@ -2,18 +2,20 @@
 
 from agents import (
     Agent,
+    ModelSettings,
     OpenAIChatCompletionsModel,
     OpenAIResponsesModel,
     RunConfig,
     Runner,
     SQLiteSession,
+    ToolOutputImage,
     function_tool,
     set_tracing_disabled,
 )
 from agents.run_config import ModelInputData
 from openai import AsyncOpenAI
 
-from tools import INSTRUCTIONS, SUMMARIZE_NOW, SUMMARIZER, TOOLS, summary_message
+from tools import INSTRUCTIONS, PHOTO_DATA, PHOTO_TYPE, SUMMARIZE_NOW, SUMMARIZER, TOOLS, summary_message
 
 set_tracing_disabled(True)
 
@@ -27,6 +29,12 @@ def clear_outputs(data):
     return ModelInputData(input=cleared, instructions=data.model_data.instructions)
 
 
+@function_tool
+def photo() -> ToolOutputImage:
+    """Takes a photo."""
+    return ToolOutputImage(image_url=f"data:{PHOTO_TYPE};base64,{PHOTO_DATA}")
+
+
 class Conversation:
     def __init__(self, options):
         self.options = options
@@ -35,7 +43,13 @@ class Conversation:
         kind = OpenAIResponsesModel if options["dialect"] == "responses" else OpenAIChatCompletionsModel
         self.model = kind(model="policy", openai_client=client)
         tools = [function_tool(one) for one in TOOLS]
-        self.agent = Agent(name="Task", instructions=INSTRUCTIONS, model=self.model, tools=tools)
+        self.agent = Agent(
+            name="Task",
+            instructions=INSTRUCTIONS,
+            model=self.model,
+            tools=[*tools, photo] if options.get("photo") else tools,
+            model_settings=ModelSettings(tool_choice="required" if options.get("must_call") else None),
+        )
         self.config = RunConfig(call_model_input_filter=clear_outputs if options.get("edits") else None)
         self.session = SQLiteSession("session")  # in memory, its own
 

@@ -1,10 +1,11 @@
 """pydantic-ai: Chat, Responses and Messages, plain and streamed; the messages are handed on by the caller."""
 
+import base64
 import functools
 
 from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
-from pydantic_ai import Agent, ModelRetry
+from pydantic_ai import Agent, BinaryContent, ModelRetry
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import ModelRequest, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.anthropic import AnthropicModel
@@ -25,6 +26,11 @@ def fragile(reason: str) -> str:
 
 
 TOOLS = [fragile if one is tools.fragile else one for one in tools.TOOLS]
+
+
+def photo() -> BinaryContent:
+    """Takes a photo."""
+    return BinaryContent(base64.b64decode(tools.PHOTO_DATA), media_type=tools.PHOTO_TYPE)
 
 
 def clear_outputs(messages):
@@ -51,7 +57,11 @@ class Conversation:
         self.model = connect(options)
         capabilities = [ProcessHistory(clear_outputs)] if options.get("edits") else []
         self.agent = Agent(
-            self.model, instructions=INSTRUCTIONS, tools=TOOLS, retries={"tools": 5}, capabilities=capabilities
+            self.model,
+            instructions=INSTRUCTIONS,
+            tools=[*TOOLS, photo] if options.get("photo") else TOOLS,
+            retries={"tools": 5},
+            capabilities=capabilities,
         )
         self.history = list(history)
 

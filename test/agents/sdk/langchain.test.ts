@@ -8,9 +8,11 @@ import {
   runContextRefusal,
   runEdits,
   runLostConnection,
+  runPicture,
   runSummary,
   runTask,
   runTaskReasoningRequired,
+  runTwoSamples,
   type Variant,
 } from './runs.ts';
 
@@ -50,6 +52,16 @@ const COMPLETED: Expectation = {
   },
 };
 
+/** In Chat, after a tool that answered with a picture. */
+const EMPTY_FOR_NULL: Expectation = {
+  root: {
+    cause: 'rooted_by_worker',
+    nearest: 'p1',
+    rewrite:
+      'The content null of a turn with calls comes back as "". Beside pictures a worker cannot know that the two render alike (protocol section 5).',
+  },
+};
+
 function isRefusal(error: unknown): void {
   const { name, cause } = error as { name: string; cause: { status: number } };
   assert.deepEqual({ name, status: cause.status }, { name: 'ContextOverflowError', status: 400 });
@@ -64,6 +76,11 @@ describe('LangChain.js', { concurrency: 8 }, () => {
     const stops = one === RESPONSES[0] || one === CHAT[0];
     const after = one === CHAT[1] ? COMPLETED : { parent: 'b1' };
     test(`${one.dialect}: broken arguments`, () => runBrokenArguments(one, after, { stops }));
+  }
+  for (const [plain, stream] of [RESPONSES, CHAT, MESSAGES]) {
+    const after = plain === CHAT[0] ? EMPTY_FOR_NULL : undefined;
+    test(`${plain.dialect}: picture from a tool`, () => runPicture(plain, after));
+    test(`${stream.dialect}: two samples`, () => runTwoSamples(stream));
   }
   test('Messages stream: history edits', () => runEdits(MESSAGES[1]));
   test('Chat: task, reasoning required', () => runTaskReasoningRequired(CHAT[0]));

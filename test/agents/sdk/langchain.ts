@@ -1,7 +1,7 @@
 import type { InstalledPackages } from '../harness/packages.ts';
 import type { Conversation } from './conversation.ts';
 import { INSTRUCTIONS } from './task.ts';
-import { TASK_TOOLS } from './tools.ts';
+import { PHOTO, TASK_TOOLS } from './tools.ts';
 
 export type LangchainModel = 'chat' | 'responses' | 'messages';
 
@@ -13,6 +13,7 @@ export interface LangchainOptions {
   readonly maxRetries?: number;
   /** A middleware clears all tool outputs but the newest. */
   readonly edits?: true;
+  readonly photo?: true;
 }
 
 /** LangChain.js: `createAgent` on LangGraph with the models of @langchain/openai and @langchain/anthropic. */
@@ -60,12 +61,17 @@ export async function langchain(packages: InstalledPackages) {
     },
   });
 
+  const photoTool = lc.tool(
+    async () => [{ type: 'image_url', image_url: { url: `data:${PHOTO.mediaType};base64,${PHOTO.data}` } }],
+    { name: PHOTO.name, description: PHOTO.description, schema: z.object({}) },
+  );
+
   /** One conversation, its messages kept by the caller. */
   const conversation = (options: LangchainOptions, history: readonly Message[] = []): Conversation => {
     const build = (middleware: readonly unknown[]) =>
       lc.createAgent({
         model: chatModel(options),
-        tools,
+        tools: options.photo ? [...tools, photoTool] : tools,
         systemPrompt: INSTRUCTIONS,
         middleware: [toolErrors, ...middleware],
       });

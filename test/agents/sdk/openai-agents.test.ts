@@ -7,8 +7,11 @@ import {
   runContextRefusal,
   runEdits,
   runLostConnection,
+  runPicture,
+  runRequiredTool,
   runSummary,
   runTask,
+  runTwoSamples,
   type Variant,
 } from './runs.ts';
 
@@ -36,6 +39,8 @@ const SUMMARY_ROOTS = {
   after: { cause: 'history_differs', detail: { index: 1, role: 'user', part: 'text' } },
 };
 
+const RESET = 'After a tool it takes a required tool choice back: set `resetToolChoice: false`.';
+
 function isRefusal(error: unknown): void {
   const { status, code } = error as { status: number; code: string };
   assert.deepEqual(
@@ -51,6 +56,9 @@ describe('OpenAI Agents SDK (js)', { concurrency: 8 }, () => {
   }
   for (const one of [RESPONSES, CHAT_STREAM]) {
     test(`${one.dialect}: broken arguments`, () => runBrokenArguments(one, { parent: 'b1' }));
+    test(`${one.dialect}: picture from a tool`, () => runPicture(one));
+    test(`${one.dialect}: required tool`, () => runRequiredTool(one, RESET));
+    test(`${one.dialect}: two samples`, () => runTwoSamples(one));
     test(`${one.dialect}: context refusal`, () => runContextRefusal(one, SUMMARY_ROOTS, isRefusal));
   }
   test('Responses: history edits', () => runEdits(RESPONSES));

@@ -1,7 +1,7 @@
 import type { InstalledPackages } from '../harness/packages.ts';
 import type { Conversation } from './conversation.ts';
 import { INSTRUCTIONS, SUMMARIZE_NOW, SUMMARIZER, summaryMessage } from './task.ts';
-import { TASK_TOOLS } from './tools.ts';
+import { PHOTO, TASK_TOOLS } from './tools.ts';
 
 export interface OpenAiAgentOptions {
   /** `http://host:port/ng-rollout/<attempt>`. */
@@ -11,6 +11,8 @@ export interface OpenAiAgentOptions {
   readonly maxRetries?: number;
   /** A filter of the model's input clears all tool outputs but the newest. */
   readonly edits?: true;
+  readonly photo?: true;
+  readonly mustCall?: true;
 }
 
 /** The OpenAI Agents SDK for JavaScript, set up as its documentation says, with nothing but the base URL changed. */
@@ -30,12 +32,33 @@ export async function openAiAgents(packages: InstalledPackages) {
     }),
   );
 
-  const conversation = ({ base, api, stream, edits, ...retries }: OpenAiAgentOptions): Conversation => {
+  const photoTool = sdk.tool({
+    name: PHOTO.name,
+    description: PHOTO.description,
+    parameters: z.object({}),
+    execute: () => ({ type: 'image', image: { data: PHOTO.data, mediaType: PHOTO.mediaType } }),
+  });
+
+  const conversation = ({
+    base,
+    api,
+    stream,
+    edits,
+    photo,
+    mustCall,
+    ...retries
+  }: OpenAiAgentOptions): Conversation => {
     const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'none', ...retries });
     const runOptions = edits ? { callModelInputFilter: clearOutputs } : {};
     const Model = api === 'responses' ? sdk.OpenAIResponsesModel : sdk.OpenAIChatCompletionsModel;
     const model = new Model(client, 'policy');
-    const agent = new sdk.Agent({ name: 'Task', instructions: INSTRUCTIONS, model, tools });
+    const agent = new sdk.Agent({
+      name: 'Task',
+      instructions: INSTRUCTIONS,
+      model,
+      tools: photo ? [...tools, photoTool] : tools,
+      ...(mustCall ? { modelSettings: { toolChoice: 'required' } } : {}),
+    });
     return withSession(new sdk.MemorySession());
 
     /** One conversation, its history kept in the SDK's own session. */

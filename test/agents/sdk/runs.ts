@@ -14,7 +14,10 @@ import {
   lostConnectionCalls,
   OUTPUTS_CLEARED,
   PROMPTS,
+  pictureCalls,
   refusalCalls,
+  requiredToolCalls,
+  sampleCalls,
   summaryCalls,
   type TaskOptions,
   taskCalls,
@@ -25,6 +28,10 @@ export interface Settings {
   readonly maxRetries?: number;
   /** The SDK's own means of editing the history keeps only the newest tool output. */
   readonly edits?: true;
+  /** There is a tool that answers with a picture. */
+  readonly photo?: true;
+  /** The model must call a tool first. */
+  readonly mustCall?: true;
 }
 
 /** One SDK in one dialect. */
@@ -47,6 +54,7 @@ export interface SummaryRoots {
 
 /** Enough to outlive a slow machine; the SDKs' own defaults are two. */
 const PATIENT_RETRIES = 8;
+const PATIENCE_MS = 90_000;
 
 interface Run {
   readonly run: string;
@@ -181,6 +189,46 @@ export function runLostConnection(variant: Variant, moment: Exclude<Moment, 'str
       const conversation = variant.start(world, { maxRetries: PATIENT_RETRIES });
       const [answer] = await Promise.all([conversation.ask(PROMPTS[0]), interrupt(world, moment)]);
       assert.equal(answer, LAST_ANSWER);
+    },
+  });
+}
+
+/** A tool answers with a picture. */
+export function runPicture(variant: Variant, after: Expectation = { parent: 'p1' }): Promise<void> {
+  return scenario(variant, {
+    run: 'picture from a tool',
+    calls: pictureCalls(after),
+    drive: async (world) => {
+      const conversation = variant.start(world, { photo: true });
+      await conversation.ask(PROMPTS[0]);
+      assert.equal(await conversation.ask(PROMPTS[1]), LAST_ANSWER);
+    },
+  });
+}
+
+/** The tool choice `required`. */
+export function runRequiredTool(variant: Variant, rewrite: string): Promise<void> {
+  return scenario(variant, {
+    run: 'required tool',
+    calls: requiredToolCalls(rewrite),
+    drive: async (world) => {
+      assert.equal(await variant.start(world, { mustCall: true }).ask(PROMPTS[0]), LAST_ANSWER);
+    },
+  });
+}
+
+/** The same prompt twice at a time: neither is taken for a re-send of the other, and each goes on by itself. */
+export function runTwoSamples(variant: Variant): Promise<void> {
+  return scenario(variant, {
+    run: 'two samples',
+    calls: sampleCalls(),
+    drive: async (world) => {
+      const { worker } = world.stack;
+      worker.arm({ kind: 'hold', times: 2, match: { turn: 0 } });
+      const answers = [1, 2].map(() => variant.start(world, {}).ask(PROMPTS[0]));
+      await worker.whenHeld(2, AbortSignal.timeout(PATIENCE_MS));
+      worker.release();
+      assert.deepEqual(await Promise.all(answers), [LAST_ANSWER, LAST_ANSWER]);
     },
   });
 }

@@ -240,3 +240,64 @@ export const OUTPUTS_CLEARED = {
   third: { cause: 'history_differs', detail: { index: 3, role: 'tool', part: 'text' } },
   fourth: { cause: 'history_differs', nearest: 'e3', detail: { index: 5, role: 'tool', part: 'text' } },
 };
+
+/** A tool answers with a picture; `after` is what becomes of the next call. */
+export function pictureCalls(after: Expectation): ScriptedCall[] {
+  return [
+    {
+      id: 'p1',
+      answer: { reasoning: 'A photo would help.', tool_calls: [call('call_1', 'photo', '{}')] },
+      expect: { root: { cause: 'first_call' } },
+    },
+    { id: 'p2', answer: { content: 'It is a dot.' }, expect: after },
+    { id: 'p3', answer: { content: LAST_ANSWER }, expect: { parent: 'p2' } },
+  ];
+}
+
+/** The first call must be one of a tool; the SDK takes that back for the next one. */
+export function requiredToolCalls(rewrite: string): ScriptedCall[] {
+  const taken = { cause: 'render_differs', nearest: 'q1', detail: { keys: ['tool_choice'] }, rewrite };
+  return [
+    {
+      id: 'q1',
+      answer: { content: 'Ping.', tool_calls: [call('call_1', 'ping', '{}')] },
+      expect: { root: { cause: 'first_call' } },
+    },
+    {
+      id: 'q2',
+      answer: { tool_calls: [call('call_2', 'ping', '{}')] },
+      expect: { root: taken },
+      sees: ['pong'],
+    },
+    { id: 'q3', answer: { content: LAST_ANSWER }, expect: { parent: 'q2' } },
+  ];
+}
+
+/** Two samples of one prompt, each of which is gone on with. */
+export function sampleCalls(): ScriptedCall[] {
+  const look = (id: string, path: string) => call(id, 'lookup', `{"path":"${path}","limit":10}`);
+  return [
+    {
+      id: 'x1',
+      answer: { reasoning: 'Left?', tool_calls: [look('call_1', 'left')] },
+      expect: { root: { cause: 'first_call' } },
+    },
+    {
+      id: 'x2',
+      answer: { reasoning: 'Right?', tool_calls: [look('call_2', 'right')] },
+      expect: { root: { cause: 'first_call' } },
+    },
+    {
+      id: 'x3',
+      when: { contains: 'found left' },
+      answer: { content: LAST_ANSWER },
+      expect: { parent: 'x1' },
+    },
+    {
+      id: 'x4',
+      when: { contains: 'found right' },
+      answer: { content: LAST_ANSWER },
+      expect: { parent: 'x2' },
+    },
+  ];
+}

@@ -32,3 +32,11 @@ export const TASK_TOOLS: readonly TaskTool[] = [
   },
   { name: 'ping', description: 'Says pong.', parameters: {}, run: () => 'pong' },
 ];
+
+/** A picture of one dot: what the tool `photo` gives, where a run asks for it. Base64 of a PNG. */
+export const PHOTO = {
+  name: 'photo',
+  description: 'Takes a photo.',
+  data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  mediaType: 'image/png',
+} as const;

@@ -7,9 +7,11 @@ import {
   runContextRefusal,
   runEdits,
   runLostConnection,
+  runPicture,
   runSummary,
   runTask,
   runTaskReasoningRequired,
+  runTwoSamples,
   type Variant,
 } from './runs.ts';
 import { type VercelProvider, vercelAi } from './vercel-ai.ts';
@@ -81,6 +83,8 @@ describe('AI SDK', { concurrency: 8 }, () => {
   }
   for (const [, one] of [RESPONSES, CHAT, COMPATIBLE, MESSAGES]) {
     const name = `${one.agent}, ${one.dialect}`;
+    test(`${name}: picture from a tool`, () => runPicture(one));
+    test(`${name}: two samples`, () => runTwoSamples(one));
     test(`${name}: context refusal`, () => runContextRefusal(one, REFUSAL_ROOTS, isRefusal));
     test(`${name}: connection lost, call running`, () => runLostConnection(one, 'running'));
   }

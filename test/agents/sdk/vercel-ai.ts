@@ -1,7 +1,7 @@
 import type { InstalledPackages } from '../harness/packages.ts';
 import type { Conversation } from './conversation.ts';
 import { INSTRUCTIONS, SUMMARIZE_NOW, summaryMessage } from './task.ts';
-import { TASK_TOOLS } from './tools.ts';
+import { PHOTO, TASK_TOOLS } from './tools.ts';
 
 export type VercelProvider = 'openai.responses' | 'openai.chat' | 'openai-compatible' | 'anthropic';
 
@@ -13,6 +13,7 @@ export interface VercelOptions {
   readonly maxRetries?: number;
   /** The messages are pruned before each step. */
   readonly edits?: true;
+  readonly photo?: true;
 }
 
 const MAX_STEPS = 20;
@@ -60,7 +61,20 @@ export async function vercelAi(packages: InstalledPackages) {
     }
   };
 
-  const conversation = ({ base, provider, stream, edits, ...retries }: VercelOptions): Conversation => {
+  const withPhoto = {
+    ...tools,
+    [PHOTO.name]: ai.tool({
+      description: PHOTO.description,
+      inputSchema: z.object({}),
+      execute: async () => 'taken',
+      toModelOutput: () => ({
+        type: 'content',
+        value: [{ type: 'file', data: { type: 'data', data: PHOTO.data }, mediaType: PHOTO.mediaType }],
+      }),
+    }),
+  };
+
+  const conversation = ({ base, provider, stream, edits, photo, ...retries }: VercelOptions): Conversation => {
     const callOptions = { ...retries, ...(edits ? { prepareStep: pruned } : {}) };
     const settings = {
       model: model(provider, base),
@@ -76,7 +90,13 @@ export async function vercelAi(packages: InstalledPackages) {
       return {
         ask: async (prompt) => {
           messages.push({ role: 'user', content: prompt });
-          const options = { ...settings, messages, tools, stopWhen: ai.stepCountIs(MAX_STEPS), ...callOptions };
+          const options = {
+            ...settings,
+            messages,
+            tools: photo ? withPhoto : tools,
+            stopWhen: ai.stepCountIs(MAX_STEPS),
+            ...callOptions,
+          };
           const result = stream ? await streamed(options) : await ai.generateText(options);
           messages.push(...(await result.responseMessages));
           return await result.text;
