@@ -51,6 +51,7 @@ function optionsFrom(): ChaosOptions | string {
       ? { kills: Number(values.kills ?? (long ? 1000 : 0)), calls: Number(values.calls ?? (long ? 100_000 : 0)) }
       : {}),
     rowsOfEvery: long ? 20 : 1,
+    keepsFiles: true,
     onProgress: (line) => process.stderr.write(`${line}\n`),
   };
 }

@@ -9,7 +9,7 @@ import { LEASE_S } from './settings.ts';
 export const FAULTS = {
   killReplica: 38,
   killRedis: 22,
-  killWorker: 3,
+  killWorker: 2,
   loseLedgerAnswers: 14,
   cutLedger: 5,
   slowLedger: 4,
@@ -44,6 +44,7 @@ export class Nemesis {
   private readonly meanPauseMs: number;
   private readonly repairs = new Set<Promise<void>>();
   private readonly busy = new Set<object>();
+  private spared = 1;
   private stopped = false;
   private failure: Error | null = null;
   private running: Promise<void> = Promise.resolve();
@@ -69,7 +70,7 @@ export class Nemesis {
       // A frozen SQLite process holds the lock on its file: nobody else could take over.
       return fault !== 'freezeReplica' || replicas.length > 1;
     });
-    this.running = this.loop(Object.fromEntries(possible) as Record<Fault, number>);
+    if (possible.length > 0) this.running = this.loop(Object.fromEntries(possible) as Record<Fault, number>);
   }
 
   get killed(): Kills {
@@ -160,8 +161,11 @@ export class Nemesis {
   }
 
   private async aim(): Promise<ReplicaProcess | null> {
+    this.spared = this.fleet.replicas.length === 1 || this.random.chance(0.1) ? 0 : 1;
     for (let waitedMs = 0; ; waitedMs += 5) {
       const up = this.fleet.replicas.filter((replica) => replica.isRunning && !this.busy.has(replica));
+      // Now and then all are down at once; mostly one is left, so that the load goes on.
+      if (up.length <= this.spared) return null;
       const [best] = up.sort((a, b) => b.inFlight.size - a.inFlight.size);
       if (best === undefined) return null;
       if (best.inFlight.size > 0 || waitedMs >= AIM_MS) return best;

@@ -27,6 +27,8 @@ export interface ChaosOptions {
   readonly rowsOfEvery?: number;
   /** Further trouble, by the one who knows the topology; it ends by itself. */
   readonly trouble?: (fleet: Fleet) => Promise<void>;
+  /** Whether the processes' files stay where an invariant was broken. */
+  readonly keepsFiles?: boolean;
   readonly onProgress?: (line: string) => void;
 }
 
@@ -36,6 +38,8 @@ export interface ChaosReport {
   /** Requests of agents, and those that were answered whole. */
   readonly requests: number;
   readonly replies: number;
+  /** Requests by what came of them. */
+  readonly answers: Readonly<Record<string, number>>;
   /** Calls that were admitted, by the worker's log: each is one inference. */
   readonly inferences: number;
   /** Calls in the last reading of each attempt. */
@@ -49,6 +53,8 @@ export interface ChaosReport {
   readonly kills: Kills;
   readonly faults: Readonly<Partial<Record<Fault, number>>>;
   readonly violations: readonly Violation[];
+  /** Logs and files of all processes, where they were kept. */
+  readonly folder: string | null;
 }
 
 /** One run: a fleet under load while it is broken, then peace, a last look at every attempt, and the verdict. */
@@ -57,14 +63,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const every = options.rowsOfEvery ?? 1;
   const keepsText = (attempt: string) => Number(/\d+$/.exec(attempt)?.[0] ?? 0) % every === 0;
   const fleet = await startFleet({ ...options, plant: options.plant ?? null, keepsText });
+  const book = new Book(keepsText);
+  const world = new LoadWorld(
+    fleet.fronts.map(({ port }, at) => ({ port, isUp: () => fleet.replicas[at]?.isRunning ?? false })),
+    fleet.worker.files,
+    book,
+  );
   try {
     const startedMs = performance.now();
-    const book = new Book(keepsText);
-    const world = new LoadWorld(
-      fleet.fronts.map(({ port }) => port),
-      fleet.worker.files,
-      book,
-    );
     const load = new Load(world, random.fork('load'), options.concurrency);
     const nemesis = new Nemesis(fleet, random.fork('nemesis'), {
       meanPauseMs: options.meanPauseMs,
@@ -96,6 +102,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     fleet.worker.files.read();
     await world.client.close();
     const violations = await checkEvidence(book.evidence(fleet.worker.files));
+    const isKept = violations.length > 0 && options.keepsFiles === true;
+    if (isKept) fleet.keepFiles();
     const sums = book.incarnations.map(({ latest }) => latest);
     const sum = (of: (reading: NonNullable<(typeof sums)[number]>) => number) =>
       sums.reduce((all, reading) => all + (reading === null ? 0 : of(reading)), 0);
@@ -104,6 +112,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       seconds: elapsedS(),
       requests: book.sent.length,
       replies: book.sent.filter(({ outcome }) => outcome === 'reply').length,
+      answers: countAnswers(book),
       inferences: fleet.worker.files.admitted.size,
       intents: sum(({ attempted, refused }) => attempted.length + refused.length),
       records: sum(({ records }) => records.length),
@@ -115,8 +124,19 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       kills: nemesis.killed,
       faults: nemesis.counts,
       violations,
+      folder: isKept ? fleet.folder : null,
     };
   } finally {
+    world.stop();
     await fleet.stop();
   }
+}
+
+function countAnswers(book: Book): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome, code } of book.sent) {
+    const name = code ?? outcome;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
 }

@@ -92,6 +92,7 @@ export class Agent {
       const sent = this.enter(thread, { stream: body.stream === true, key, once }, headers);
       const leaves = options.leaves === true && sends === 1;
       const hangUpAfterMs = leaves ? random.int(40, 200) : random.chance(0.05) ? random.int(0, 60) : null;
+      await this.world.whenUp();
       const port = this.world.pickFront(random);
       const answer = await this.world.client.ask({ port, path, body, headers, hangUpAfterMs });
       const turn = this.take(sent, dialect, answer, text);

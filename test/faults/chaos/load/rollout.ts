@@ -22,7 +22,14 @@ const STEPS = {
 export type Ending =
   | { readonly kind: 'kept'; readonly incarnation: Incarnation }
   /** Nothing of the old life can come any more: the name may be used again. */
-  | { readonly kind: 'free'; readonly attempt: string; readonly generation: number }
+  | { readonly kind: 'free'; readonly incarnation: Incarnation }
+  /** A request may still be on its way: it is deleted when that cannot be any more, else the request would become a call of the next life. */
+  | {
+      readonly kind: 'later';
+      readonly incarnation: Incarnation;
+      readonly atMs: number;
+      readonly remove: () => Promise<Ending>;
+    }
   | { readonly kind: 'gone' };
 
 /**
@@ -119,10 +126,10 @@ async function finish(
     if (random.chance(0.3)) await lookAfterRetire(world, agent, trainer);
     if (fate === 'retire') return { kind: 'gone' };
   }
+  const remove = async (): Promise<Ending> =>
+    (await trainer.remove('delete')) && trainer.isClean ? { kind: 'free', incarnation } : { kind: 'gone' };
   const settledInMs = agent.settledInMs();
-  if (!(await trainer.remove('delete'))) return { kind: 'gone' };
-  const { attempt, generation } = incarnation;
-  return settledInMs === 0 && trainer.isClean ? { kind: 'free', attempt, generation } : { kind: 'gone' };
+  return settledInMs === 0 ? remove() : { kind: 'later', incarnation, atMs: world.nowMs() + settledInMs, remove };
 }
 
 async function callAfterClose(world: LoadWorld, agent: Agent, random: Random): Promise<void> {

@@ -66,6 +66,7 @@ export class Trainer {
     statuses: readonly number[] = [200],
   ): Promise<(Answer & { readonly startedMs: number; readonly endedMs: number }) | null> {
     for (let tries = 0; tries < TRIES; tries += 1) {
+      await this.world.whenUp();
       const startedMs = this.world.nowMs();
       const answer = await this.world.client.ask({
         method,

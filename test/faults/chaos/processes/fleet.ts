@@ -32,6 +32,8 @@ export interface Fleet {
   /** By replica; empty where the ledger is a file, or somebody else's. */
   readonly ledgerLinks: readonly TcpProxy[];
   readonly workerLink: TcpProxy;
+  /** `stop` leaves the folder. */
+  keepFiles(): void;
   stop(): Promise<void>;
 }
 
@@ -39,7 +41,13 @@ const REPLICAS = 3;
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const folder = mkdtempSync(join(tmpdir(), 'gym-proxy-chaos-'));
-  const cleanUp: (() => Promise<unknown> | unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+  let isKept = false;
+  const cleanUp: (() => Promise<unknown> | unknown)[] = [
+    () => (isKept ? undefined : rmSync(folder, { recursive: true, force: true })),
+  ];
+  const keepFiles = () => {
+    isKept = true;
+  };
   const stop = async () => {
     for (const step of cleanUp.splice(0).reverse()) await step();
   };
@@ -87,7 +95,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
                 : `sqlite:${join(folder, 'ledger.db')}`,
           'ledger.lease_s': String(LEASE_S),
           'ledger.commit_retry_s': '20',
-          'deadlines.call_s': '30',
+          'deadlines.call_s': '15',
           'deadlines.drain_s': '5',
           'worker.health_s': '0.2',
           // Some replicas open their streams while the answer is awaited.
@@ -100,7 +108,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       fronts.push(await link(port));
     }
     await Promise.all(replicas.map((replica) => replica.start()));
-    return { folder, replicas, redis, worker, fronts, ledgerLinks, workerLink, stop };
+    return { folder, replicas, redis, worker, fronts, ledgerLinks, workerLink, keepFiles, stop };
   } catch (error) {
     await stop();
     throw error;
