@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { randomFrom } from '../support/client-histories.ts';
-import { type Answered, anyAnswers, anyDialect, appended, ask, opening } from '../support/random-attempt.ts';
+import { type Answered, anyDialect, appended, ask, opening, someAnswers } from '../support/random-attempt.ts';
 import { EDITS, type Edited } from '../support/random-edits.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -33,40 +33,36 @@ describe('one edit of a history makes a root, never another parent', { concurren
     test(name, async () => {
       let edits = 0;
       await fc.assert(
-        fc.asyncProperty(
-          anyAnswers(LONGEST + 2),
-          fc.integer({ min: 2, max: 5 }),
-          fc.noShrink(fc.integer()),
-          async (answers, length, seed) => {
-            const attempt = `edited-${attempts++}`;
-            const random = randomFrom(seed);
-            const writing = { random, plain: false };
-            const dialect = anyDialect(random);
-            stack.worker.script({ answers: answers.map((one) => ({ ...one, when: { attempt } })), replace: false });
-            let call: Answered = await ask(stack, attempt, dialect, opening(random, 'm'), writing);
-            let change: Edited | null = null;
-            for (let calls = 1; calls < length || (change === null && calls < LONGEST); calls++) {
-              call = await ask(stack, attempt, dialect, appended(call, random, `m${calls}`, false), writing);
-              change = edit(appended(call, random, 'edited', false), dialect, random);
-            }
-            if (change === null) return;
-            edits += 1;
-            const root = await ask(stack, attempt, dialect, change.history, writing);
-            // The history as it was goes on where it was.
-            const after = await ask(stack, attempt, dialect, appended(call, random, 'unedited', false), writing);
+        fc.asyncProperty(fc.integer({ min: 2, max: 5 }), fc.noShrink(fc.integer()), async (length, seed) => {
+          const attempt = `edited-${attempts++}`;
+          const random = randomFrom(seed);
+          const writing = { random, plain: false };
+          const dialect = anyDialect(random);
+          const answers = someAnswers(LONGEST + 2, seed);
+          stack.worker.script({ answers: answers.map((one) => ({ ...one, when: { attempt } })), replace: false });
+          let call: Answered = await ask(stack, attempt, dialect, opening(random, 'm'), writing);
+          let change: Edited | null = null;
+          for (let calls = 1; calls < length || (change === null && calls < LONGEST); calls++) {
+            call = await ask(stack, attempt, dialect, appended(call, random, `m${calls}`, false), writing);
+            change = edit(appended(call, random, 'edited', false), dialect, random);
+          }
+          if (change === null) return;
+          edits += 1;
+          const root = await ask(stack, attempt, dialect, change.history, writing);
+          // The history as it was goes on where it was.
+          const after = await ask(stack, attempt, dialect, appended(call, random, 'unedited', false), writing);
 
-            const { json: ledger } = await stack.control('POST', `/ledger/${attempt}/close`);
-            const records = ledger.manifest.records as CallRow[];
-            const recordOf = ({ responseId }: Answered) => {
-              const record = records.find(({ response_id }) => response_id === responseId);
-              assert.ok(record !== undefined);
-              return record;
-            };
-            assert.equal(recordOf(root).parent_call_id, null);
-            assert.deepEqual(chosen(ledger.why_root[recordOf(root).model_call_id], change.why), change.why);
-            assert.equal(recordOf(after).parent_call_id, recordOf(call).model_call_id);
-          },
-        ),
+          const { json: ledger } = await stack.control('POST', `/ledger/${attempt}/close`);
+          const records = ledger.manifest.records as CallRow[];
+          const recordOf = ({ responseId }: Answered) => {
+            const record = records.find(({ response_id }) => response_id === responseId);
+            assert.ok(record !== undefined);
+            return record;
+          };
+          assert.equal(recordOf(root).parent_call_id, null);
+          assert.deepEqual(chosen(ledger.why_root[recordOf(root).model_call_id], change.why), change.why);
+          assert.equal(recordOf(after).parent_call_id, recordOf(call).model_call_id);
+        }),
         { numRuns: RUNS, endOnFailure: true },
       );
       assert.ok(edits > 0, 'no random history could be edited so');

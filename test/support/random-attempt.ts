@@ -24,8 +24,12 @@ export const TOOLS: History['tools'] = ['f', 'Bash', 'mcp__server__tool'].map((n
 /** What no double holds does not survive a client that parses (clients.md 5). */
 const survives = (text: string) => !/[eE]\+?\d{3,}/.test(text);
 
-/** Answers of a model, none like another: a mark stands in the text, the reasoning or the id of the first call. */
-export function anyAnswers(count: number): fc.Arbitrary<ScriptedAnswer[]> {
+/** Random answers of a model, the same for the same seed and none like another: a mark stands in the text, the reasoning and the id of the first call. */
+export function someAnswers(count: number, seed: number): ScriptedAnswer[] {
+  return fc.sample(anyAnswers(count), { seed, numRuns: 1 })[0] ?? [];
+}
+
+function anyAnswers(count: number): fc.Arbitrary<ScriptedAnswer[]> {
   const answer = fc
     .record({
       content: fc.option(anyText),
