@@ -11,9 +11,9 @@ const run = promisify(execFile);
 const CACHE = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', 'agents');
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
 const INSTALL_MS = 10 * 60_000;
-/** The oldest that the agents run on, as a tuple of Python. */
-const OLDEST = '(3, 10)';
-const INTERPRETERS = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10'];
+/** The oldest that the agents run on: 3.11. */
+const OLDEST_MINOR = 11;
+const INTERPRETERS = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'];
 
 /** An environment of its own with the packages of requirements.txt. */
 export interface PythonEnvironment {
@@ -24,16 +24,18 @@ export interface PythonEnvironment {
 }
 
 /**
- * Makes the environment in node_modules/.cache, once for each content of requirements.txt, whoever asks first: others wait. Rejects with pip's own words when
+ * Makes the environment in node_modules/.cache, once for each content of requirements.txt and each Python, whoever asks first: others wait. Rejects with pip's own words when
  * there is no registry, and says what to install where there is no Python.
  */
 export async function installPython(): Promise<PythonEnvironment> {
   const requirements = await readFile(REQUIREMENTS, 'utf8');
-  const folder = join(CACHE, `python-${createHash('sha256').update(requirements).digest('hex').slice(0, 12)}`);
+  const interpreter = await findInterpreter();
+  const content = `${interpreter.version}\n${requirements}`;
+  const folder = join(CACHE, `python-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`);
   if (!existsSync(folder)) {
     await mkdir(CACHE, { recursive: true });
     await alone(`${folder}.lock`, async () => {
-      if (!existsSync(folder)) await install(folder);
+      if (!existsSync(folder)) await install(interpreter.program, folder);
     });
   }
   return {
@@ -46,8 +48,7 @@ export async function installPython(): Promise<PythonEnvironment> {
   };
 }
 
-async function install(folder: string): Promise<void> {
-  const interpreter = await findInterpreter();
+async function install(interpreter: string, folder: string): Promise<void> {
   const work = await mkdtemp(`${folder}-`);
   try {
     await run(interpreter, ['-m', 'venv', work], { timeout: INSTALL_MS });
@@ -59,14 +60,15 @@ async function install(folder: string): Promise<void> {
   }
 }
 
-async function findInterpreter(): Promise<string> {
-  for (const name of INTERPRETERS) {
-    const check = `import sys, venv, ensurepip; sys.exit(sys.version_info < ${OLDEST})`;
-    const fits = await run(name, ['-c', check]).then(
-      () => true,
-      () => false, // not there, too old, or without the module venv
+async function findInterpreter(): Promise<{ program: string; version: string }> {
+  const question = 'import ensurepip, sys, venv; print(".".join(map(str, sys.version_info[:3])))';
+  for (const program of INTERPRETERS) {
+    const version = await run(program, ['-c', question]).then(
+      ({ stdout }) => stdout.trim(),
+      () => null, // not on the PATH, or without these modules
     );
-    if (fits) return name;
+    const [major, minor = 0] = (version ?? '').split('.').map(Number);
+    if (version !== null && major === 3 && minor >= OLDEST_MINOR) return { program, version };
   }
-  throw new Error('the Python agents need Python 3.10 or later with venv on the PATH (Debian: python3 python3-venv)');
+  throw new Error('the Python agents need Python 3.11 or later with venv on the PATH (Debian: python3 python3-venv)');
 }
