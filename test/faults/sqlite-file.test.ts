@@ -41,8 +41,7 @@ describe('a SQLite ledger', () => {
   /** What the log says of the ledger, once it says something: its lines come another way than replies. */
   const unavailable = async (proxy: ServeProcess) => {
     const lines = () => proxy.log.filter(({ msg }) => msg === 'ledger is not available');
-    return (await eventually(lines, ({ length }) => length > 0)).map(errorOf).join('
-');
+    return (await eventually(lines, ({ length }) => length > 0)).map(errorOf).join('\n');
   };
   const errorOf = (line: LogLine) => (line.err as { message: string }).message;
   /** A limit on the size of files that the process writes does what a full disk does. */
@@ -117,10 +116,7 @@ describe('a SQLite ledger', () => {
     const refused = await proxy.post('/ng-rollout/a/v1/chat/completions', { ...CHAT, messages: followUp });
     assert.equal(refused.status, 503, refused.text);
     assert.equal(worker.log().length, inferences);
-    assert.match(
-      await unavailable(proxy),
-      /the ledger file .*cannot be used: it is damaged; restore it from a backup/,
-    );
+    assert.match(await unavailable(proxy), /the ledger file .*cannot be used: it is damaged; restore it from a backup/);
   });
 
   for (const [what, spoil, message] of [

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScriptedCall } from '../harness/expectation.ts';
 import { until } from '../harness/interrupt.ts';
 import { runScenario } from '../harness/scenario.ts';
+import { missingPython } from '../python/environment.ts';
 import { clients } from './clients.ts';
 
 const ANSWER = 'Something.';
@@ -14,6 +15,11 @@ const PATIENCE_MS = 90_000;
 
 /** What the clients do that most agents are built on: how long they wait, and that what they send again joins. */
 describe('client libraries', { concurrency: 4 }, async () => {
+  const missing = await missingPython();
+  if (missing !== null) {
+    test('everything', { skip: missing });
+    return;
+  }
   for (const client of await clients()) {
     const name = `${client.agent}, ${client.dialect}`;
 

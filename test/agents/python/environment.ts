@@ -60,6 +60,14 @@ async function install(interpreter: string, folder: string): Promise<void> {
   }
 }
 
+/** Why the Python agents cannot run here: no Python that is new enough. Null where they can. */
+export async function missingPython(): Promise<string | null> {
+  return findInterpreter().then(
+    () => null,
+    (error: Error) => error.message,
+  );
+}
+
 async function findInterpreter(): Promise<{ program: string; version: string }> {
   const question = 'import ensurepip, sys, venv; print(".".join(map(str, sys.version_info[:3])))';
   for (const program of INTERPRETERS) {

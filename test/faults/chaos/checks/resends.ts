@@ -23,7 +23,9 @@ function checkKeys({ sent, incarnations, worker }: Evidence): Violation[] {
   const byMark = new Map<string, string[]>();
   for (const { latest } of incarnations) {
     const failed = new Set(latest?.failures.map(({ callId }) => callId));
-    for (const { callId } of latest?.records ?? []) {
+    for (const { callId, status } of latest?.records ?? []) {
+      // An answer that the engine gave up is recorded, but its agent got an error: repeating it is a new call.
+      if (status !== 'completed' && status !== 'incomplete') continue;
       const mark = worker.conversations.get(callId)?.tags.at(-1);
       if (mark !== undefined && !failed.has(callId)) byMark.set(mark, [...(byMark.get(mark) ?? []), callId]);
     }
