@@ -80,10 +80,10 @@ export class AgentChannel implements RelaySink {
     clearTimeout(this.timer);
     if (this.gone) return;
     this.status = 200;
-    if (stream && !this.streaming) this.openStream();
-    else if (!stream) {
+    // Known in full: one write with its length, unless comments are out already.
+    if (!this.streaming) {
       this.response.writeHead(200, {
-        'content-type': 'application/json; charset=utf-8',
+        ...(stream ? SSE_HEADERS : { 'content-type': 'application/json; charset=utf-8' }),
         'content-length': body.length,
         ...this.headers(),
       });
