@@ -117,6 +117,33 @@ export async function startCluster(size: number, options: { args?: string[] } = 
   }
 }
 
+/** Moves the hash slot of a key from the node that has it to the next one, as `redis-cli --cluster reshard` does, while clients use it. */
+export async function moveSlot(cluster: RedisCluster, key: string): Promise<void> {
+  const { nodes } = cluster;
+  const ids = await Promise.all(
+    nodes.map((node) => withClient(node, async (client) => client.call('CLUSTER', 'MYID'))),
+  );
+  const [slot, holder] = await withClient(nodes[0]!, async (client) => {
+    const found = Number(await client.call('CLUSTER', 'KEYSLOT', key));
+    const ranges = (await client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number, string]][];
+    return [String(found), ranges.find(([first, last]) => first <= found && found <= last)?.[2][2]] as const;
+  });
+  const from = ids.indexOf(holder);
+  const to = (from + 1) % nodes.length;
+  const [source, target] = [nodes[from]!, nodes[to]!];
+  await withClient(target, (client) => client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(ids[from])));
+  await withClient(source, async (client) => {
+    await client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(ids[to]));
+    for (;;) {
+      const keys = (await client.call('CLUSTER', 'GETKEYSINSLOT', slot, '10')) as string[];
+      if (keys.length === 0) break;
+      await client.call('MIGRATE', '127.0.0.1', target.port, '', '0', '5000', 'KEYS', ...keys);
+    }
+  });
+  for (const node of [target, ...nodes])
+    await withClient(node, (client) => client.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(ids[to])));
+}
+
 async function meet(client: Redis, other: RedisServer): Promise<void> {
   const busPort = await withClient(other, async (otherClient) => {
     const [, value] = (await otherClient.config('GET', 'cluster-port')) as string[];

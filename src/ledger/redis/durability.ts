@@ -1,25 +1,41 @@
 import { LedgerUnavailable } from '../ledger.ts';
 import type { LedgerOptions } from '../options.ts';
 import type { RedisUrl } from './client.ts';
-import { attemptKey } from './keys.ts';
-import { Link } from './link.ts';
+import { attemptKey, scriptKeys } from './keys.ts';
+import { kindOfFailure, Link } from './link.ts';
+import { SCRIPTS, type ScriptName } from './scripts.ts';
 
 const DEFAULT_WAIT_MS = 1000;
 const MARK_LIFETIME_MS = '60000';
+const JOBS_PER_ROUND = 256;
+
+interface Job {
+  readonly name: ScriptName;
+  readonly attempt: string;
+  readonly args: readonly string[];
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type Reply = [error: Error | null, reply: unknown];
 
 /**
- * Waits until replicas have what was written (`WAIT`), on a connection of its own, since WAIT blocks its connection. WAIT counts from the last write of the
- * connection that asks; the replication stream is ordered, so a mark that is written there first stands for everything that was answered before. One WAIT
- * serves everybody who came while the last one was on its way.
+ * Runs scripts whose effect has to have reached replicas (`WAIT`) before it counts, on a connection of its own, since WAIT blocks its connection. Scripts and WAIT
+ * go in one pipeline: a WAIT on another connection could be answered by another server, after a failover, and would then say nothing about what the old one has
+ * done. If the connection breaks, the whole round runs again, on whoever is master then; every script can.
+ *
+ *     script, script, ..., mark, WAIT        and while that is on its way the scripts of the next round gather
+ *
+ * WAIT counts from the last write of its connection, and a script that ran before may write nothing, or a reading one may have seen what others wrote: the
+ * replication stream is ordered, so the mark stands for everything before it.
  */
-export class ReplicaBarrier {
+export class ReplicatedScripts {
   readonly #link: Link;
   readonly #replicas: number;
   readonly #waitMs: number;
   readonly #perAttempt: boolean;
-  /** The next round per node group: nobody has asked the server for it yet. */
-  readonly #next = new Map<string, Promise<void>>();
-  readonly #running = new Map<string, Promise<void>>();
+  /** By node group: what waits for the next round. A group is there while a round of it is on its way. */
+  readonly #groups = new Map<string, Job[]>();
 
   constructor(url: RedisUrl, wanted: NonNullable<LedgerOptions['wantDurability']>, timeoutMs: number) {
     this.#link = new Link(url, timeoutMs, null);
@@ -36,46 +52,63 @@ export class ReplicaBarrier {
     this.#link.stop();
   }
 
-  /** Resolves when everything that was answered for this attempt so far has reached the wanted number of replicas; throws LedgerUnavailable if it does not. */
-  reached(attempt: string): Promise<void> {
-    const group = this.#perAttempt ? attempt : '';
-    const waiting = this.#next.get(group);
-    if (waiting) return waiting;
-    const before = this.#running.get(group) ?? Promise.resolve();
-    const round = before.then(
-      () => this.#round(group, attempt),
-      () => this.#round(group, attempt),
-    );
-    this.#next.set(group, round);
-    return round;
+  /** Resolves with the script's reply once everything that it wrote or read has reached the wanted number of replicas; rejects with LedgerUnavailable if it does not. */
+  run(name: ScriptName, attempt: string, args: readonly string[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const job = { name, attempt, args, resolve, reject };
+      const group = this.#perAttempt ? attempt : '';
+      const waiting = this.#groups.get(group);
+      if (waiting !== undefined) waiting.push(job);
+      else void this.#serve(group, [job]);
+    });
   }
 
-  #round(group: string, attempt: string): Promise<void> {
-    const round = this.#next.get(group)!;
-    this.#next.delete(group);
-    this.#running.set(group, round);
-    const asked = this.#ask(attempt);
-    const done = () => {
-      if (this.#running.get(group) === round) this.#running.delete(group);
-    };
-    asked.then(done, done);
-    return asked;
+  /** Round after round, until nothing waits; never rejects. */
+  async #serve(group: string, first: Job[]): Promise<void> {
+    const waiting: Job[] = [];
+    this.#groups.set(group, waiting);
+    for (let jobs = first; jobs.length > 0; jobs = waiting.splice(0, JOBS_PER_ROUND)) await this.#round(jobs);
+    this.#groups.delete(group);
   }
 
-  async #ask(attempt: string): Promise<void> {
-    const mark = attemptKey(attempt, 'mark');
-    const markAndWait = async () => {
-      const pipeline = this.#link.client.pipeline();
-      pipeline.set(mark, '1', 'PX', MARK_LIFETIME_MS).call('WAIT', this.#replicas, this.#waitMs);
-      const answers = (await pipeline.exec()) ?? [];
-      for (const [error] of answers) if (error) throw error;
-      return Number(answers[1]?.[1]);
-    };
-    const acknowledged = await this.#link.ask('WAIT', markAndWait, this.#waitMs);
-    if (!(acknowledged >= this.#replicas)) {
-      throw new LedgerUnavailable(
-        `${acknowledged} of ${this.#replicas} wanted replicas have acknowledged the write within ${this.#waitMs} ms`,
-      );
+  async #round(jobs: readonly Job[]): Promise<void> {
+    try {
+      const replies = await this.#link.ask('WAIT', () => this.#send(jobs, 'sha1'), this.#waitMs);
+      const acknowledged = Number(replies.at(-1)?.[1]);
+      if (!(acknowledged >= this.#replicas)) {
+        throw new LedgerUnavailable(
+          `${acknowledged} of ${this.#replicas} wanted replicas have acknowledged the write within ${this.#waitMs} ms`,
+        );
+      }
+      for (const [at, job] of jobs.entries()) settle(job, replies[at] as Reply);
+    } catch (error) {
+      for (const { reject } of jobs) reject(error as Error);
     }
   }
+
+  /** One reply per job, then those of the mark and of WAIT. Throws what passes, or what concerns the whole round. */
+  async #send(jobs: readonly Job[], by: 'sha1' | 'text'): Promise<Reply[]> {
+    const pipeline = this.#link.client.pipeline();
+    for (const { name, attempt, args } of jobs) {
+      const script = SCRIPTS[name];
+      const keys = scriptKeys(script.keys, attempt);
+      if (by === 'sha1') pipeline.evalsha(script.sha1, keys.length, ...keys, ...args);
+      else pipeline.eval(script.lua, keys.length, ...keys, ...args);
+    }
+    const mark = attemptKey((jobs[0] as Job).attempt, 'mark');
+    pipeline.set(mark, '1', 'PX', MARK_LIFETIME_MS).call('WAIT', this.#replicas, this.#waitMs);
+    const replies = ((await pipeline.exec()) ?? []) as Reply[];
+    if (by === 'sha1' && replies.some(([error]) => error?.message.startsWith('NOSCRIPT')))
+      return this.#send(jobs, 'text');
+    for (const [at, [error]] of replies.entries())
+      if (error !== null && (at >= jobs.length || kindOfFailure(error) === 'again')) throw error;
+    return replies;
+  }
+}
+
+function settle({ name, resolve, reject }: Job, [error, reply]: Reply): void {
+  if (error === null) resolve(reply);
+  else if (kindOfFailure(error) === 'unavailable')
+    reject(new LedgerUnavailable(`Redis could not run ${name}: ${error.message}`, { cause: error }));
+  else reject(new Error(`${name} failed on Redis: ${error.message}`, { cause: error }));
 }

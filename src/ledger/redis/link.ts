@@ -111,7 +111,8 @@ const LASTING = /\b(OOM|MISCONF|NOAUTH|WRONGPASS|NOPERM|DENIED)\b/;
 /** Errors that Redis answered, as opposed to those of the connection. */
 const isAnswer = (error: Error) => error.name === 'ReplyError';
 
-function kindOfFailure(error: Error): 'again' | 'unavailable' | 'defect' {
+/** What an error says: ask again, somebody has to do something, or a defect. */
+export function kindOfFailure(error: Error): 'again' | 'unavailable' | 'defect' {
   if (PASSING.test(error.message) || !isAnswer(error)) return 'again';
   return LASTING.test(error.message) ? 'unavailable' : 'defect';
 }

@@ -26,7 +26,7 @@ import { Census } from './census.ts';
 import { checkRedis } from './checks.ts';
 import type { RedisUrl } from './client.ts';
 import { Connection } from './connection.ts';
-import { ReplicaBarrier } from './durability.ts';
+import { ReplicatedScripts } from './durability.ts';
 import { attemptKey } from './keys.ts';
 import { LostAdmissions } from './lost-admissions.ts';
 import { Registrations } from './registrations.ts';
@@ -45,7 +45,8 @@ const REMOVALS_AT_ONCE = 64;
 export class RedisLedger implements Ledger {
   readonly #options: LedgerOptions;
   readonly #connection: Connection;
-  readonly #barrier: ReplicaBarrier | null;
+  /** Where replicas must acknowledge what is promised. */
+  readonly #replicated: ReplicatedScripts | null;
   readonly #registrations: Registrations;
   readonly #sweeper: Sweeper;
   readonly #census: Census;
@@ -59,7 +60,7 @@ export class RedisLedger implements Ledger {
     const { wantDurability } = options;
     this.#options = options;
     this.#connection = new Connection(url, timeoutMs, (event) => options.onEvent?.(event));
-    this.#barrier = wantDurability?.waitReplicas ? new ReplicaBarrier(url, wantDurability, timeoutMs) : null;
+    this.#replicated = wantDurability?.waitReplicas ? new ReplicatedScripts(url, wantDurability, timeoutMs) : null;
     this.#registrations = new Registrations(this.#connection, options.replica);
     this.#sweeper = new Sweeper(this.#connection, options);
     this.#census = new Census(this.#connection, options);
@@ -70,7 +71,7 @@ export class RedisLedger implements Ledger {
   async start(): Promise<void> {
     try {
       await this.#connection.start();
-      this.#barrier?.start();
+      this.#replicated?.start();
       await this.#sweeper.renewLease();
     } catch (error) {
       this.#disconnect();
@@ -92,7 +93,7 @@ export class RedisLedger implements Ledger {
 
   #disconnect(): void {
     this.#connection.stop();
-    this.#barrier?.stop();
+    this.#replicated?.stop();
   }
 
   async admit(request: AdmitRequest): Promise<AdmitOutcome> {
@@ -130,7 +131,7 @@ export class RedisLedger implements Ledger {
     try {
       // The lists and the lease are those of this ledger's replica, so its intents are, too.
       const args = admitArgs({ ...request, replica: this.#options.replica }, isRegistered);
-      return (await this.#write('admit', request.attempt, args)) as [string];
+      return (await this.#durably('admit', request.attempt, args)) as [string];
     } catch (error) {
       // It may still arrive: nobody would settle what it records.
       if (error instanceof LedgerUnavailable) this.#lost.add(request.attempt, request.callId);
@@ -158,7 +159,7 @@ export class RedisLedger implements Ledger {
     const bytes = replyJson === null ? 0 : Buffer.byteLength(replyJson);
     const kept = replyJson !== null && this.#kept.fits(bytes) ? replyJson : null;
     const keepMs = Math.ceil(this.#options.replies.keepS * 1000);
-    const outcome = (await this.#write(
+    const outcome = (await this.#durably(
       'commit',
       attempt,
       commitArgs(request, kept, keepMs, this.#options.now()),
@@ -170,11 +171,11 @@ export class RedisLedger implements Ledger {
   }
 
   async settleRefused(attempt: string, callId: string, code: string): Promise<boolean> {
-    return this.#tell(attempt, (await this.#write('settle_refused', attempt, [callId, code])) === 1);
+    return this.#tell(attempt, (await this.#durably('settle_refused', attempt, [callId, code])) === 1);
   }
 
   async addFailure(attempt: string, callId: string, reason: string): Promise<boolean> {
-    return this.#tell(attempt, (await this.#write('add_failure', attempt, [callId, reason])) === 1);
+    return this.#tell(attempt, (await this.#durably('add_failure', attempt, [callId, reason])) === 1);
   }
 
   async clientGone(attempt: string, callId: string, waiter?: string): Promise<void> {
@@ -187,10 +188,11 @@ export class RedisLedger implements Ledger {
   }
 
   async replyOf(attempt: string, callId: string): Promise<ReplyState> {
-    const [kind, replyJson] = (await this.#connection.run('reply_of', attempt, [callId])) as [
-      ReplyState['kind'],
-      string,
-    ];
+    type Found = [kind: ReplyState['kind'], replyJson: string];
+    let [kind, replyJson] = (await this.#connection.run('reply_of', attempt, [callId])) as Found;
+    // Another replica may have committed it just now.
+    if (kind === 'finished' && this.#replicated !== null)
+      [kind, replyJson] = (await this.#durably('reply_of', attempt, [callId])) as Found;
     return kind === 'finished' ? { kind, replyJson } : { kind };
   }
 
@@ -198,7 +200,7 @@ export class RedisLedger implements Ledger {
     await this.#census.list(attempt);
     return this.#tell(
       attempt,
-      (await this.#write('close', attempt, [String(this.#options.now())])) as 'closed' | 'retired',
+      (await this.#durably('close', attempt, [String(this.#options.now())])) as 'closed' | 'retired',
     );
   }
 
@@ -227,7 +229,7 @@ export class RedisLedger implements Ledger {
       const answers = await Promise.all(
         some.map(async (attempt) => {
           if (mode === 'retire') await this.#census.list(attempt);
-          return this.#tell(attempt, await this.#write('remove', attempt, args));
+          return this.#tell(attempt, await this.#durably('remove', attempt, args));
         }),
       );
       for (const [index, attempt] of some.entries())
@@ -237,7 +239,7 @@ export class RedisLedger implements Ledger {
   }
 
   async snapshot(attempt: string): Promise<AttemptSnapshot | 'retired'> {
-    const reply = (await this.#connection.run('snapshot', attempt, [])) as [
+    const reply = (await this.#durably('snapshot', attempt, [])) as [
       string,
       number,
       string[],
@@ -304,11 +306,12 @@ export class RedisLedger implements Ledger {
     return checkRedis(this.#connection.client, this.#options.wantDurability ?? {});
   }
 
-  /** Runs a script whose effect has to be as durable as the operator wants before it counts. */
-  async #write(name: ScriptName, attempt: string, args: readonly string[]): Promise<unknown> {
-    const reply = await this.#connection.run(name, attempt, args);
-    await this.#barrier?.reached(attempt);
-    return reply;
+  /**
+   * Runs a script whose outcome is a promise: what it wrote, and what it read, is as durable as the operator wants when this resolves. A ledger that was read, or a
+   * reply that was handed over, must not be gone after a failover either.
+   */
+  #durably(name: ScriptName, attempt: string, args: readonly string[]): Promise<unknown> {
+    return (this.#replicated ?? this.#connection).run(name, attempt, args);
   }
 
   /** Nobody waits for this; the server ends the reply by itself if it fails. */
