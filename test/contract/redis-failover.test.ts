@@ -151,12 +151,18 @@ describe('a Redis ledger behind Sentinel', () => {
     try {
       const attempt = newAttempt();
       await addCall(ledger, attempt, ['task', 'a']);
+      const kept = newCallId();
+      await ledger.admit(admission(attempt, kept));
+      await ledger.commit(record(attempt, kept, ['task', 'b'], { replyJson: '{"the":"reply"}' }));
       await setup.replica.kill9();
       const callId = newCallId();
       await assert.rejects(
         ledger.admit(admission(attempt, callId)),
         /LedgerUnavailable: 0 of 1 wanted replicas have acknowledged the write within 200 ms/,
       );
+      // What is read may be what nobody was promised yet: a trainer, or a client that sends again, must not be told.
+      await assert.rejects(ledger.snapshot(attempt), LedgerUnavailable);
+      await assert.rejects(ledger.replyOf(attempt, kept), LedgerUnavailable);
       await setup.replica.restart();
       // The same again: whether it had happened was not known.
       assert.equal((await untilAvailable(() => ledger.admit(admission(attempt, callId)))).kind, 'admitted');

@@ -117,7 +117,10 @@ export async function startCluster(size: number, options: { args?: string[] } = 
   }
 }
 
-/** Moves the hash slot of a key from the node that has it to the next one, as `redis-cli --cluster reshard` does, while clients use it. */
+/**
+ * Moves the hash slot of a key from the node that has it to the next one, as `redis-cli --cluster reshard` does, while clients use it. Resolves when all nodes have
+ * heard of it: the next move before that could give two nodes one epoch, and Redis then drops the keys of the one that yields.
+ */
 export async function moveSlot(cluster: RedisCluster, key: string): Promise<void> {
   const { nodes } = cluster;
   const ids = await Promise.all(
@@ -142,6 +145,22 @@ export async function moveSlot(cluster: RedisCluster, key: string): Promise<void
   });
   for (const node of [target, ...nodes])
     await withClient(node, (client) => client.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(ids[to])));
+  await until(async () => new Set(await Promise.all(nodes.map(viewOf))).size === 1);
+}
+
+/** Who has which slots under which epoch, as a node sees it. */
+async function viewOf(node: RedisServer): Promise<string> {
+  const text = String(await withClient(node, (client) => client.call('CLUSTER', 'NODES')));
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '));
+  return lines
+    .map(([id, , , , , , epoch, , ...slots]) =>
+      [id, epoch, ...slots.filter((range) => !range.startsWith('['))].join(' '),
+    )
+    .sort()
+    .join('\n');
 }
 
 async function meet(client: Redis, other: RedisServer): Promise<void> {
