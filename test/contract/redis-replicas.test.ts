@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Redis } from 'ioredis';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { SCRIPTS } from '../../src/ledger/redis/scripts.ts';
+import { admitArgs } from '../../src/ledger/redis/wire.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { addCall, admission, boundary, newAttempt, newCallId, parentOf, record, until } from './ledger/builders.ts';
 import { assertKept, writeAndKill } from './ledger/killing.ts';
@@ -138,6 +140,34 @@ describe('several replicas on one Redis', () => {
       ]);
       await one.sweep();
       assert.deepEqual(await two.sweep(), { deadReplicas: [], settledCalls: 0 });
+    });
+  });
+
+  it('find the calls of one that was taken for dead between its registration and its admission', async () => {
+    await withTwo(async (_, two) => {
+      const attempt = newAttempt();
+      const key = (name: string) => `gmp:1:{${attempt}}:${name}`;
+      const slow = async (isRegistered: boolean) => {
+        const { lua, keys } = SCRIPTS.admit;
+        const request = admission(attempt, callId, { replica: 'slow' });
+        return (await client.eval(lua, keys.length, ...keys.map(key), ...admitArgs(request, isRegistered))) as string[];
+      };
+      const callId = newCallId();
+      // What Registrations does, for a replica that is too slow to renew its lease.
+      const register = async () => {
+        await client.sadd('gmp:1:{replica:slow}:attempts', attempt);
+        const { lua, keys } = SCRIPTS.register;
+        await client.eval(lua, keys.length, ...keys.map((name) => `gmp:1:{all}:${name}`), attempt, 'slow');
+      };
+      assert.deepEqual(await slow(false), ['register']);
+      await register();
+      assert.deepEqual((await two.sweep()).settledCalls, 0);
+      assert.deepEqual(await slow(true), ['register']);
+      await register();
+      assert.equal((await slow(true))[0], 'admitted');
+      assert.equal((await two.sweep()).settledCalls, 1);
+      const { failures } = await snapshotOf(two, attempt);
+      assert.deepEqual(failures, [{ callId, reason: ORPHANED }]);
     });
   });
 

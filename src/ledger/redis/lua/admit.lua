@@ -1,6 +1,6 @@
 -- Ledger.admit: records an intent and proposes its parent.
 --
--- keys: meta calls admitted pending unsettled failures committed lookup chunks resends waited voided
+-- keys: meta calls admitted pending unsettled failures committed lookup chunks resends waited voided gone
 -- args: callId replica isRegistered admittedAtS admission maxCalls afterFailure onAmbiguous onUnmatched requestDigest idempotencyKey
 --       parentKind parentResponse secondDigest renderDigest itemCount echoedIds reasoning
 -- reply: {'admitted', why root or '', call named by the header but not extended or '', records seen, [candidate: call id, index, chunk texts last first]}
@@ -72,6 +72,11 @@ if reason == 'ambiguous' then isUnresolved = onAmbiguous == 'unresolved' end
 if reason == 'unmatched' and onUnmatched == 'root_if_fresh' then isUnresolved = records > 0 or redis.call('ZCARD', failures) > 0 end
 
 local registration = 'by:' .. replica
+-- Registered, and then taken for dead and out of the lists before this came: a sweep would not find the intent.
+if redis.call('HEXISTS', gone, replica) == 1 then
+  redis.call('HDEL', gone, replica)
+  return { 'register' }
+end
 if isRegistered == '0' and redis.call('HEXISTS', meta, registration) == 0 then return { 'register' } end
 
 -- write
