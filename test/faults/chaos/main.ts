@@ -13,6 +13,8 @@ them, then checks every invariant of the ledger against the worker's own log. Ex
   --seconds N             how long, at most; default 35
   --long                  at least 1,000 kills and 100,000 calls, for 20 minutes at most
   --kills N --calls N     ends as soon as both are reached
+  --concurrency N         rollouts at once; default 12, 48 with --long
+  --pause-ms N            between two faults, in the mean; default 350, 700 with --long
   --plant BUG             plants a bug that the run has to find:
 ${Object.entries(PLANTS)
   .map(([name, text]) => `                            ${name}: ${text}`)
@@ -28,6 +30,8 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     kills: { type: 'string' },
     calls: { type: 'string' },
+    concurrency: { type: 'string' },
+    'pause-ms': { type: 'string' },
     long: { type: 'boolean', default: false },
     plant: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -44,8 +48,8 @@ function optionsFrom(): ChaosOptions | string {
     seed: values.seed ?? String(Math.floor(Math.random() * 1e9)),
     ledger,
     plant: (plant as Plant | undefined) ?? null,
-    concurrency: long ? 24 : 12,
-    meanPauseMs: long ? 450 : 350,
+    concurrency: Number(values.concurrency ?? (long ? 48 : 12)),
+    meanPauseMs: Number(values['pause-ms'] ?? (long ? 700 : 350)),
     seconds: Number(values.seconds ?? (long ? 1200 : 35)),
     ...(long || values.kills !== undefined || values.calls !== undefined
       ? { kills: Number(values.kills ?? (long ? 1000 : 0)), calls: Number(values.calls ?? (long ? 100_000 : 0)) }
