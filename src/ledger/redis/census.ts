@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AttemptOverview, LedgerGauges } from '../ledger.ts';
 import type { LedgerOptions } from '../options.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Runner } from './connection.ts';
 import { listKey } from './keys.ts';
 
 const BATCH = 100;
@@ -22,17 +22,20 @@ type Overview = Omit<AttemptOverview, 'state'> & {
  */
 export class Census {
   readonly #connection: Connection;
+  readonly #durable: Runner;
   readonly #options: LedgerOptions;
   #cursor = '';
 
-  constructor(connection: Connection, options: LedgerOptions) {
+  /** `durable`: for what the lists are told, and for what an attempt is taken from them. */
+  constructor(connection: Connection, durable: Runner, options: LedgerOptions) {
     this.#connection = connection;
+    this.#durable = durable;
     this.#options = options;
   }
 
   /** Puts an attempt into the lists that no replica admits to (yet). */
   async list(attempt: string): Promise<void> {
-    await this.#connection.run('register', '', [attempt, '']);
+    await this.#durable.run('register', '', [attempt, '']);
   }
 
   /** Takes the census unless another replica did so just now. Returns the attempts that were deleted as abandoned. */
@@ -96,7 +99,10 @@ export class Census {
     return abandoned;
   }
 
+  /** Looks once more, durably: what was seen may be undone by a failover, and the lists may never name too little. */
   async #unlist({ attempt, state }: Overview): Promise<void> {
+    const [again] = await this.#overviews([attempt], this.#durable);
+    if (again?.state !== state) return;
     await this.#connection.run('unlist', '', [attempt, QUIET_S, state === 'unknown' ? '1' : '0']);
   }
 
@@ -141,10 +147,10 @@ export class Census {
     )) as string[];
   }
 
-  #overviews(attempts: readonly string[]): Promise<Overview[]> {
+  #overviews(attempts: readonly string[], runner: Runner = this.#connection): Promise<Overview[]> {
     return Promise.all(
       attempts.map(async (attempt) => {
-        const reply = (await this.#connection.run('overview', attempt, [])) as [
+        const reply = (await runner.run('overview', attempt, [])) as [
           string,
           number,
           number,

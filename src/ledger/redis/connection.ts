@@ -4,8 +4,15 @@ import { listKey, scriptKeys } from './keys.ts';
 import { Link } from './link.ts';
 import { SCRIPTS, type ScriptName } from './scripts.ts';
 
+/** Runs scripts and commands until they are answered; throws LedgerUnavailable if they are not, in time. Whatever goes through here may run again. */
+export interface Runner {
+  /** `owner` says whose keys the script works on (keys.ts). */
+  run(name: ScriptName, owner: string, args: readonly string[]): Promise<unknown>;
+  command(name: string, key: string, ...args: string[]): Promise<unknown>;
+}
+
 /** Runs scripts and commands on the shared connection, again if their answer was lost; see Link. */
-export class Connection {
+export class Connection implements Runner {
   readonly #link: Link;
   #isConnected = false;
 
@@ -36,7 +43,6 @@ export class Connection {
     this.#link.stop();
   }
 
-  /** Runs a script; `owner` says whose keys it works on (keys.ts). */
   run(name: ScriptName, owner: string, args: readonly string[]): Promise<unknown> {
     const script = SCRIPTS[name];
     if (args.length !== script.args.length) {
@@ -53,8 +59,7 @@ export class Connection {
     });
   }
 
-  /** Runs a plain command. */
-  command(name: string, ...args: string[]): Promise<unknown> {
-    return this.#link.ask(name, () => this.client.call(name, ...args));
+  command(name: string, key: string, ...args: string[]): Promise<unknown> {
+    return this.#link.ask(name, () => this.client.call(name, key, ...args));
   }
 }

@@ -1,7 +1,8 @@
 import { LedgerUnavailable } from '../ledger.ts';
 import type { LedgerOptions } from '../options.ts';
 import type { RedisUrl } from './client.ts';
-import { attemptKey, scriptKeys } from './keys.ts';
+import type { Runner } from './connection.ts';
+import { keyBeside, scriptKeys } from './keys.ts';
 import { kindOfFailure, Link } from './link.ts';
 import { SCRIPTS, type ScriptName } from './scripts.ts';
 
@@ -9,10 +10,14 @@ const DEFAULT_WAIT_MS = 1000;
 const MARK_LIFETIME_MS = '60000';
 const JOBS_PER_ROUND = 256;
 
+type Pipeline = ReturnType<Link['client']['pipeline']>;
+
 interface Job {
-  readonly name: ScriptName;
-  readonly attempt: string;
-  readonly args: readonly string[];
+  readonly name: string;
+  /** The first of its keys: all lie in one hash slot. */
+  readonly key: string;
+  /** Puts it into a pipeline; scripts whole, where the server may not know them. */
+  readonly queue: (pipeline: Pipeline, whole: boolean) => void;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -20,7 +25,7 @@ interface Job {
 type Reply = [error: Error | null, reply: unknown];
 
 /**
- * Runs scripts whose effect has to have reached replicas (`WAIT`) before it counts, on a connection of its own, since WAIT blocks its connection. Scripts and WAIT
+ * Runs what has to have reached replicas (`WAIT`) before it counts, on a connection of its own, since WAIT blocks its connection. Scripts and WAIT
  * go in one pipeline: a WAIT on another connection could be answered by another server, after a failover, and would then say nothing about what the old one has
  * done. If the connection breaks, the whole round runs again, on whoever is master then; every script can.
  *
@@ -29,19 +34,19 @@ type Reply = [error: Error | null, reply: unknown];
  * WAIT counts from the last write of its connection, and a script that ran before may write nothing, or a reading one may have seen what others wrote: the
  * replication stream is ordered, so the mark stands for everything before it.
  */
-export class ReplicatedScripts {
+export class ReplicatedRunner implements Runner {
   readonly #link: Link;
   readonly #replicas: number;
   readonly #waitMs: number;
-  readonly #perAttempt: boolean;
-  /** By node group: what waits for the next round. A group is there while a round of it is on its way. */
+  readonly #perSlot: boolean;
+  /** By hash tag on a Cluster, else one: what waits for the next round. A group is there while a round of it is on its way. */
   readonly #groups = new Map<string, Job[]>();
 
   constructor(url: RedisUrl, wanted: NonNullable<LedgerOptions['wantDurability']>, timeoutMs: number) {
     this.#link = new Link(url, timeoutMs, null);
     this.#replicas = wanted.waitReplicas ?? 0;
     this.#waitMs = wanted.waitMs ?? DEFAULT_WAIT_MS;
-    this.#perAttempt = url.kind === 'cluster';
+    this.#perSlot = url.kind === 'cluster';
   }
 
   start(): void {
@@ -53,10 +58,24 @@ export class ReplicatedScripts {
   }
 
   /** Resolves with the script's reply once everything that it wrote or read has reached the wanted number of replicas; rejects with LedgerUnavailable if it does not. */
-  run(name: ScriptName, attempt: string, args: readonly string[]): Promise<unknown> {
+  run(name: ScriptName, owner: string, args: readonly string[]): Promise<unknown> {
+    const { sha1, lua, keys: names } = SCRIPTS[name];
+    const keys = scriptKeys(names, owner);
+    return this.#enlist(name, keys[0] as string, (pipeline, whole) => {
+      if (whole) pipeline.eval(lua, keys.length, ...keys, ...args);
+      else pipeline.evalsha(sha1, keys.length, ...keys, ...args);
+    });
+  }
+
+  /** As `run`, for a plain command on one key. */
+  command(name: string, key: string, ...args: string[]): Promise<unknown> {
+    return this.#enlist(name, key, (pipeline) => pipeline.call(name, key, ...args));
+  }
+
+  #enlist(name: string, key: string, queue: Job['queue']): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const job = { name, attempt, args, resolve, reject };
-      const group = this.#perAttempt ? attempt : '';
+      const job = { name, key, queue, resolve, reject };
+      const group = this.#perSlot ? keyBeside(key, '') : '';
       const waiting = this.#groups.get(group);
       if (waiting !== undefined) waiting.push(job);
       else void this.#serve(group, [job]);
@@ -73,7 +92,7 @@ export class ReplicatedScripts {
 
   async #round(jobs: readonly Job[]): Promise<void> {
     try {
-      const replies = await this.#link.ask('WAIT', () => this.#send(jobs, 'sha1'), this.#waitMs);
+      const replies = await this.#link.ask('WAIT', () => this.#send(jobs, false), this.#waitMs);
       const acknowledged = Number(replies.at(-1)?.[1]);
       if (!(acknowledged >= this.#replicas)) {
         throw new LedgerUnavailable(
@@ -87,19 +106,13 @@ export class ReplicatedScripts {
   }
 
   /** One reply per job, then those of the mark and of WAIT. Throws what passes, or what concerns the whole round. */
-  async #send(jobs: readonly Job[], by: 'sha1' | 'text'): Promise<Reply[]> {
+  async #send(jobs: readonly Job[], whole: boolean): Promise<Reply[]> {
     const pipeline = this.#link.client.pipeline();
-    for (const { name, attempt, args } of jobs) {
-      const script = SCRIPTS[name];
-      const keys = scriptKeys(script.keys, attempt);
-      if (by === 'sha1') pipeline.evalsha(script.sha1, keys.length, ...keys, ...args);
-      else pipeline.eval(script.lua, keys.length, ...keys, ...args);
-    }
-    const mark = attemptKey((jobs[0] as Job).attempt, 'mark');
+    for (const { queue } of jobs) queue(pipeline, whole);
+    const mark = keyBeside((jobs[0] as Job).key, 'mark');
     pipeline.set(mark, '1', 'PX', MARK_LIFETIME_MS).call('WAIT', this.#replicas, this.#waitMs);
     const replies = ((await pipeline.exec()) ?? []) as Reply[];
-    if (by === 'sha1' && replies.some(([error]) => error?.message.startsWith('NOSCRIPT')))
-      return this.#send(jobs, 'text');
+    if (!whole && replies.some(([error]) => error?.message.startsWith('NOSCRIPT'))) return this.#send(jobs, true);
     for (const [at, [error]] of replies.entries())
       if (error !== null && (at >= jobs.length || kindOfFailure(error) === 'again')) throw error;
     return replies;

@@ -18,3 +18,6 @@ export function scriptKeys(names: readonly string[], owner: string): string[] {
     return REPLICA_KEYS.has(name) ? replicaKey(owner, name) : attemptKey(owner, name);
   });
 }
+
+/** A key in the hash slot of another one, which is one of ours. */
+export const keyBeside = (key: string, name: string) => `${key.slice(0, key.indexOf('}') + 1)}:${name}`;

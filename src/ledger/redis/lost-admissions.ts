@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts';
+import type { Runner } from './connection.ts';
 
 const CODE = 'ledger_unavailable';
 /** Longer than any command can lie in a queue on its way to the server. */
@@ -11,12 +11,12 @@ const MOST = 10_000;
  * their failure rows.
  */
 export class LostAdmissions {
-  readonly #connection: Connection;
+  readonly #runner: Runner;
   readonly #lost = new Map<string, string>();
   readonly #settling = new Map<string, Promise<unknown>>();
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
+  constructor(runner: Runner) {
+    this.#runner = runner;
   }
 
   add(attempt: string, callId: string): void {
@@ -35,7 +35,7 @@ export class LostAdmissions {
     const arrived: { attempt: string; callId: string }[] = [];
     for (const [callId, attempt] of [...this.#lost]) {
       if (!this.#lost.has(callId)) continue;
-      const settling = this.#connection.run('void_admission', attempt, [callId, CODE, KEEP_MS]);
+      const settling = this.#runner.run('void_admission', attempt, [callId, CODE, KEEP_MS]);
       this.#settling.set(
         callId,
         settling.catch(() => undefined),

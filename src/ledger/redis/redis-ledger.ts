@@ -25,12 +25,11 @@ import { readInPages } from '../pages.ts';
 import { Census } from './census.ts';
 import { checkRedis } from './checks.ts';
 import type { RedisUrl } from './client.ts';
-import { Connection } from './connection.ts';
-import { ReplicatedScripts } from './durability.ts';
+import { Connection, type Runner } from './connection.ts';
+import { ReplicatedRunner } from './durability.ts';
 import { attemptKey } from './keys.ts';
 import { LostAdmissions } from './lost-admissions.ts';
 import { Registrations } from './registrations.ts';
-import type { ScriptName } from './scripts.ts';
 import { Sweeper } from './sweeper.ts';
 import { admitArgs, commitArgs, readCandidate, readSketch, searchArgs, splitRow } from './wire.ts';
 
@@ -46,7 +45,9 @@ export class RedisLedger implements Ledger {
   readonly #options: LedgerOptions;
   readonly #connection: Connection;
   /** Where replicas must acknowledge what is promised. */
-  readonly #replicated: ReplicatedScripts | null;
+  readonly #replicated: ReplicatedRunner | null;
+  /** For steps whose outcome is a promise, or the ground of one: what they wrote, and what they read, is as durable as the operator wants when they resolve. */
+  readonly #durable: Runner;
   readonly #registrations: Registrations;
   readonly #sweeper: Sweeper;
   readonly #census: Census;
@@ -60,11 +61,12 @@ export class RedisLedger implements Ledger {
     const { wantDurability } = options;
     this.#options = options;
     this.#connection = new Connection(url, timeoutMs, (event) => options.onEvent?.(event));
-    this.#replicated = wantDurability?.waitReplicas ? new ReplicatedScripts(url, wantDurability, timeoutMs) : null;
-    this.#registrations = new Registrations(this.#connection, options.replica);
-    this.#sweeper = new Sweeper(this.#connection, options);
-    this.#census = new Census(this.#connection, options);
-    this.#lost = new LostAdmissions(this.#connection);
+    this.#replicated = wantDurability?.waitReplicas ? new ReplicatedRunner(url, wantDurability, timeoutMs) : null;
+    this.#durable = this.#replicated ?? this.#connection;
+    this.#registrations = new Registrations(this.#durable, options.replica);
+    this.#sweeper = new Sweeper(this.#connection, this.#durable, options);
+    this.#census = new Census(this.#connection, this.#durable, options);
+    this.#lost = new LostAdmissions(this.#durable);
     this.#kept = new KeptReplies(options.replies, options.now);
   }
 
@@ -131,7 +133,7 @@ export class RedisLedger implements Ledger {
     try {
       // The lists and the lease are those of this ledger's replica, so its intents are, too.
       const args = admitArgs({ ...request, replica: this.#options.replica }, isRegistered);
-      return (await this.#durably('admit', request.attempt, args)) as [string];
+      return (await this.#durable.run('admit', request.attempt, args)) as [string];
     } catch (error) {
       // It may still arrive: nobody would settle what it records.
       if (error instanceof LedgerUnavailable) this.#lost.add(request.attempt, request.callId);
@@ -159,7 +161,7 @@ export class RedisLedger implements Ledger {
     const bytes = replyJson === null ? 0 : Buffer.byteLength(replyJson);
     const kept = replyJson !== null && this.#kept.fits(bytes) ? replyJson : null;
     const keepMs = Math.ceil(this.#options.replies.keepS * 1000);
-    const outcome = (await this.#durably(
+    const outcome = (await this.#durable.run(
       'commit',
       attempt,
       commitArgs(request, kept, keepMs, this.#options.now()),
@@ -171,11 +173,11 @@ export class RedisLedger implements Ledger {
   }
 
   async settleRefused(attempt: string, callId: string, code: string): Promise<boolean> {
-    return this.#tell(attempt, (await this.#durably('settle_refused', attempt, [callId, code])) === 1);
+    return this.#tell(attempt, (await this.#durable.run('settle_refused', attempt, [callId, code])) === 1);
   }
 
   async addFailure(attempt: string, callId: string, reason: string): Promise<boolean> {
-    return this.#tell(attempt, (await this.#durably('add_failure', attempt, [callId, reason])) === 1);
+    return this.#tell(attempt, (await this.#durable.run('add_failure', attempt, [callId, reason])) === 1);
   }
 
   async clientGone(attempt: string, callId: string, waiter?: string): Promise<void> {
@@ -192,7 +194,7 @@ export class RedisLedger implements Ledger {
     let [kind, replyJson] = (await this.#connection.run('reply_of', attempt, [callId])) as Found;
     // Another replica may have committed it just now.
     if (kind === 'finished' && this.#replicated !== null)
-      [kind, replyJson] = (await this.#durably('reply_of', attempt, [callId])) as Found;
+      [kind, replyJson] = (await this.#durable.run('reply_of', attempt, [callId])) as Found;
     return kind === 'finished' ? { kind, replyJson } : { kind };
   }
 
@@ -200,7 +202,7 @@ export class RedisLedger implements Ledger {
     await this.#census.list(attempt);
     return this.#tell(
       attempt,
-      (await this.#durably('close', attempt, [String(this.#options.now())])) as 'closed' | 'retired',
+      (await this.#durable.run('close', attempt, [String(this.#options.now())])) as 'closed' | 'retired',
     );
   }
 
@@ -229,7 +231,7 @@ export class RedisLedger implements Ledger {
       const answers = await Promise.all(
         some.map(async (attempt) => {
           if (mode === 'retire') await this.#census.list(attempt);
-          return this.#tell(attempt, await this.#durably('remove', attempt, args));
+          return this.#tell(attempt, await this.#durable.run('remove', attempt, args));
         }),
       );
       for (const [index, attempt] of some.entries())
@@ -239,7 +241,7 @@ export class RedisLedger implements Ledger {
   }
 
   async snapshot(attempt: string): Promise<AttemptSnapshot | 'retired'> {
-    const reply = (await this.#durably('snapshot', attempt, [])) as [
+    const reply = (await this.#durable.run('snapshot', attempt, [])) as [
       string,
       number,
       string[],
@@ -304,14 +306,6 @@ export class RedisLedger implements Ledger {
 
   check(): Promise<LedgerCheck[]> {
     return checkRedis(this.#connection.client, this.#options.wantDurability ?? {});
-  }
-
-  /**
-   * Runs a script whose outcome is a promise: what it wrote, and what it read, is as durable as the operator wants when this resolves. A ledger that was read, or a
-   * reply that was handed over, must not be gone after a failover either.
-   */
-  #durably(name: ScriptName, attempt: string, args: readonly string[]): Promise<unknown> {
-    return (this.#replicated ?? this.#connection).run(name, attempt, args);
   }
 
   /** Nobody waits for this; the server ends the reply by itself if it fails. */

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts';
+import type { Runner } from './connection.ts';
 import { replicaKey } from './keys.ts';
 
 const DEFAULT_IDLE_MS = 600_000;
@@ -16,14 +16,14 @@ interface Registration {
  * the first admission, so that nothing is admitted that a sweep would not find; the attempt itself notes that it was done (`by:<replica>`).
  */
 export class Registrations {
-  readonly #connection: Connection;
+  readonly #runner: Runner;
   readonly #replica: string;
   readonly #idleMs: number;
   readonly #known = new Map<string, Registration>();
 
   /** `idleMs`: how long an attempt stays registered without admissions. */
-  constructor(connection: Connection, replica: string, idleMs = DEFAULT_IDLE_MS) {
-    this.#connection = connection;
+  constructor(runner: Runner, replica: string, idleMs = DEFAULT_IDLE_MS) {
+    this.#runner = runner;
     this.#replica = replica;
     this.#idleMs = idleMs;
   }
@@ -54,8 +54,8 @@ export class Registrations {
   }
 
   async #register(attempt: string): Promise<void> {
-    await this.#connection.command('SADD', replicaKey(this.#replica, 'attempts'), attempt);
-    await this.#connection.run('register', '', [attempt, this.#replica]);
+    await this.#runner.command('SADD', replicaKey(this.#replica, 'attempts'), attempt);
+    await this.#runner.run('register', '', [attempt, this.#replica]);
   }
 
   /** Ends registrations that have not been used for long, so that lists stay short. */
@@ -74,8 +74,8 @@ export class Registrations {
     const releasing = { done: new Promise<void>((resolve) => (end = resolve)), lastUsedMs: before.lastUsedMs };
     this.#known.set(attempt, releasing);
     try {
-      const isEnded = (await this.#connection.run('release', attempt, [this.#replica])) === 1;
-      if (isEnded) await this.#connection.command('SREM', replicaKey(this.#replica, 'attempts'), attempt);
+      const isEnded = (await this.#runner.run('release', attempt, [this.#replica])) === 1;
+      if (isEnded) await this.#runner.command('SREM', replicaKey(this.#replica, 'attempts'), attempt);
       if (isEnded) this.#known.delete(attempt);
     } catch (error) {
       // Registering once more does no harm.

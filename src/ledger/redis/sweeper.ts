@@ -1,5 +1,5 @@
 import type { LedgerOptions } from '../options.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Runner } from './connection.ts';
 import { listKey, replicaKey } from './keys.ts';
 
 const ORPHAN_REASON = 'request_finished_without_staged_coordinates';
@@ -12,11 +12,14 @@ const TAKES_PER_SWEEP = 20;
  */
 export class Sweeper {
   readonly #connection: Connection;
+  readonly #durable: Runner;
   readonly #replica: string;
   readonly #leaseMs: string;
 
-  constructor(connection: Connection, options: Pick<LedgerOptions, 'replica' | 'leaseS'>) {
+  /** `durable`: for steps of which the next one relies on that they cannot be undone by a failover. */
+  constructor(connection: Connection, durable: Runner, options: Pick<LedgerOptions, 'replica' | 'leaseS'>) {
     this.#connection = connection;
+    this.#durable = durable;
     this.#replica = options.replica;
     this.#leaseMs = String(Math.ceil(options.leaseS * 1000));
   }
@@ -45,14 +48,14 @@ export class Sweeper {
 
   async #settle(replica: string, outcome: { settledCalls: number; settled: string[] }): Promise<void> {
     for (let take = 0; take < TAKES_PER_SWEEP; take += 1) {
-      const attempts = (await this.#connection.run('take_orphans', replica, [String(ATTEMPTS_PER_TAKE)])) as
+      const attempts = (await this.#durable.run('take_orphans', replica, [String(ATTEMPTS_PER_TAKE)])) as
         | string[]
         | null;
       if (attempts === null) return;
       if (attempts.length === 0) return this.#unlist(replica);
       for (const attempt of attempts) {
-        const calls = (await this.#connection.run('settle_orphans', attempt, [replica, ORPHAN_REASON])) as number;
-        await this.#connection.command('SREM', replicaKey(replica, 'orphaned'), attempt);
+        const calls = (await this.#durable.run('settle_orphans', attempt, [replica, ORPHAN_REASON])) as number;
+        await this.#durable.command('SREM', replicaKey(replica, 'orphaned'), attempt);
         outcome.settledCalls += calls;
         if (calls > 0) outcome.settled.push(attempt);
       }
@@ -61,8 +64,8 @@ export class Sweeper {
 
   /** Looks once more after unlisting: the replica may have come back and registered in between. */
   async #unlist(replica: string): Promise<void> {
-    await this.#connection.command('SREM', listKey('replicas'), replica);
-    const isBack = await this.#connection.command('EXISTS', replicaKey(replica, 'attempts'));
-    if (isBack === 1) await this.#connection.command('SADD', listKey('replicas'), replica);
+    await this.#durable.command('SREM', listKey('replicas'), replica);
+    const isBack = await this.#durable.command('EXISTS', replicaKey(replica, 'attempts'));
+    if (isBack === 1) await this.#durable.command('SADD', listKey('replicas'), replica);
   }
 }

@@ -83,8 +83,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       (options.kills !== undefined &&
         nemesis.total >= options.kills &&
         fleet.worker.files.admitted.size >= (options.calls ?? 0));
-    const trouble = options.trouble?.(fleet) ?? Promise.resolve();
-    for (let ticks = 1; !isEnough(); ticks += 1) {
+    const failures: unknown[] = [];
+    const trouble = options.trouble?.(fleet).catch((error: unknown) => failures.push(error));
+    for (let ticks = 1; !isEnough() && failures.length === 0; ticks += 1) {
       await sleep(250);
       fleet.worker.files.read();
       if (ticks % 40 === 0) {
@@ -94,6 +95,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     }
     await trouble;
     await nemesis.stop();
+    if (failures.length > 0) throw failures[0];
     world.stop();
     await load.finished();
     // Leases of the dead run out, and whoever lives settles what they left.
