@@ -123,8 +123,25 @@ function history(options: LoadOptions) {
   return {
     next: () => Buffer.from(`${head}${items.join(',')}]}`),
     answered(text: string) {
-      const said = /answer\d+(?: word)*/.exec(text)?.[0] ?? 'nothing';
+      const said = /answer\d+(?: word)*/.exec(stream ? streamedText(text) : text)?.[0] ?? 'nothing';
       items.push(JSON.stringify({ role: 'assistant', content: said }), user(++turn));
     },
   };
+}
+
+/** The text of an event stream, its pieces joined: a history that repeats less than all of it continues nothing. */
+function streamedText(events: string): string {
+  let said = '';
+  for (const [, data] of events.matchAll(/^data: (\{.*\})$/gm)) {
+    const event = JSON.parse(data as string) as StreamedEvent;
+    if (typeof event.delta === 'string') said += event.delta;
+    else said += event.delta?.text ?? event.choices?.[0]?.delta.content ?? '';
+  }
+  return said;
+}
+
+/** What holds a piece of text: a Responses event, a Messages event, a Chat chunk. */
+interface StreamedEvent {
+  readonly delta?: string | { readonly text?: string };
+  readonly choices?: readonly { readonly delta: { readonly content?: string | null } }[];
 }
