@@ -21,7 +21,8 @@ export function upstreamMessage(message: EngineMessage, options: UpstreamOptions
   const out: JsonFragment[] = [`{"role":"${message.role}"`];
   if (message.role !== 'tool' && message.name !== undefined) out.push(`,"name":${jsonString(message.name)}`);
   out.push(',"content":');
-  pushContent(message.content, out);
+  if (message.role !== 'assistant' && message.textNode !== undefined) out.push(message.textNode.raw());
+  else pushContent(message.content, out);
   if (message.role === 'tool' && message.toolCallId !== '')
     out.push(`,"tool_call_id":${jsonString(wireCallId(message.toolCallId, options.callIdLimit))}`);
   if (message.role === 'assistant') pushAssistant(message, options, out);

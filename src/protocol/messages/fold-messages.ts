@@ -1,9 +1,19 @@
-import { type EngineMessage, type EnginePart, isRefusal, type RequestRefusal } from '../conversation.ts';
+import {
+  type AssistantMessage,
+  type EngineMessage,
+  type EnginePart,
+  isRefusal,
+  type RequestRefusal,
+  type UserMessage,
+} from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { madeOnce, readOnce } from '../memo.ts';
 import { invalid, wrongType } from '../refusals.ts';
+import { singleText, userText } from '../single-text.ts';
 import { foldAssistant } from './fold-assistant.ts';
-import { blockParts, collapse, type FoldedContent, foldContent } from './fold-content.ts';
+import { blockParts, collapse, foldContent } from './fold-content.ts';
 import { quoted } from './quoted.ts';
+import type { SystemContent } from './system-prompt.ts';
 import type { DeclaresRaw } from './tool-input.ts';
 import { type ToolResult, ToolRun, toolResult } from './tool-results.ts';
 
@@ -13,7 +23,7 @@ import { type ToolResult, ToolRun, toolResult } from './tool-results.ts';
  * joins the system prompt (its contents are returned as `leading`), later it goes up as a user message (C16, C71).
  */
 export interface FoldedMessages {
-  readonly leading: readonly FoldedContent[];
+  readonly leading: readonly SystemContent[];
   readonly messages: readonly EngineMessage[];
 }
 
@@ -29,7 +39,7 @@ export function foldMessages(list: JsonNode | undefined, declaresRaw: DeclaresRa
 }
 
 class Fold {
-  private readonly leading: FoldedContent[] = [];
+  private readonly leading: SystemContent[] = [];
   private readonly messages: EngineMessage[] = [];
   private readonly declaresRaw: DeclaresRaw;
   private run = new ToolRun([]);
@@ -63,65 +73,89 @@ class Fold {
   }
 
   private addAssistant(message: JsonNode, path: string): RequestRefusal | null {
-    const turn = foldAssistant(message.get('content'), `${path}.content`, this.declaresRaw);
+    const turns = madeOnce(TURNS, this.declaresRaw, () => new WeakMap());
+    const turn = readOnce(turns, message, () => readTurn(message, path, this.declaresRaw));
     if (isRefusal(turn)) return turn;
     this.closeRun();
-    this.messages.push(isPlain(message) ? { ...turn, verbatim: message.raw() } : turn);
+    this.messages.push(turn);
     this.run = new ToolRun(turn.toolCalls);
     return null;
   }
 
   private addSystem(message: JsonNode, path: string): RequestRefusal | null {
-    const content = foldContent(message.get('content'), `${path}.content`, 'system');
-    if (typeof content === 'object' && isRefusal(content)) return content;
-    if (this.messages.length === 0 && this.run.isEmpty()) {
-      this.leading.push(content);
-    } else {
-      this.closeRun();
-      this.messages.push({ role: 'user', content });
-    }
+    const said = readOnce(SYSTEM, message, () => readSystem(message, path));
+    if (isRefusal(said)) return said;
+    if (this.messages.length === 0 && this.run.isEmpty()) this.leading.push(said);
+    else this.pushUser(said);
     return null;
   }
 
   /** Tool results come before everything else of the same message, whatever order the client wrote (C72). */
   private addUser(message: JsonNode, path: string): RequestRefusal | null {
-    const content = message.get('content');
-    if (!content?.isArray()) {
-      const folded = foldContent(content, `${path}.content`, 'user');
-      if (typeof folded === 'object' && isRefusal(folded)) return folded;
-      this.pushUser(folded, message);
-      return null;
-    }
-    const parts: EnginePart[] = [];
-    const results: ToolResult[] = [];
-    for (const [at, block] of content.elements().entries()) {
-      const blockPath = `${path}.content[${at}]`;
-      if (block.get('type')?.string() === 'tool_result') {
-        const result = toolResult(block, blockPath);
-        if (isRefusal(result)) return result;
-        results.push(result);
-        continue;
-      }
-      const added = blockParts(block, blockPath, 'user');
-      if (isRefusal(added)) return added;
-      parts.push(...added);
-    }
-    for (const result of results) this.run.add(result);
-    if (parts.length > 0 || results.length === 0) this.pushUser(collapse(parts), message);
+    const said = readOnce(USERS, message, () => readUser(message, path));
+    if (isRefusal(said)) return said;
+    for (const result of said.results) this.run.add(result);
+    if (said.rest !== null) this.pushUser(said.rest);
     return null;
   }
 
-  private pushUser(content: FoldedContent, message: JsonNode): void {
+  private pushUser(message: UserMessage): void {
     this.closeRun();
-    this.messages.push(
-      isPlain(message) ? { role: 'user', content, verbatim: message.raw() } : { role: 'user', content },
-    );
+    this.messages.push(message);
   }
 
   private closeRun(): void {
     this.messages.push(...this.run.messages());
     this.run = new ToolRun([]);
   }
+}
+
+const TURNS = new WeakMap<DeclaresRaw, WeakMap<JsonNode, AssistantMessage>>();
+const USERS = new WeakMap<JsonNode, SaidByUser>();
+/** A system message as it goes up where it is not among the first. */
+const SYSTEM = new WeakMap<JsonNode, UserMessage>();
+
+function readTurn(message: JsonNode, path: string, declaresRaw: DeclaresRaw): AssistantMessage | RequestRefusal {
+  const turn = foldAssistant(message.get('content'), `${path}.content`, declaresRaw);
+  return isRefusal(turn) || !isPlain(message) ? turn : { ...turn, verbatim: message.raw() };
+}
+
+function readSystem(message: JsonNode, path: string): UserMessage | RequestRefusal {
+  const content = foldContent(message.get('content'), `${path}.content`, 'system');
+  return typeof content === 'object' && isRefusal(content) ? content : { role: 'user', content };
+}
+
+/** A user message: the tool results in it, and the message that the rest comes to. */
+interface SaidByUser {
+  readonly results: readonly ToolResult[];
+  readonly rest: UserMessage | null;
+}
+
+function readUser(message: JsonNode, path: string): SaidByUser | RequestRefusal {
+  const content = message.get('content');
+  const text = singleText(content);
+  if (text !== undefined) return { results: [], rest: userText(text, message) };
+  if (!content?.isArray()) {
+    const folded = foldContent(content, `${path}.content`, 'user');
+    if (typeof folded === 'object' && isRefusal(folded)) return folded;
+    return { results: [], rest: { role: 'user', content: folded } };
+  }
+  const parts: EnginePart[] = [];
+  const results: ToolResult[] = [];
+  for (const [at, block] of content.elements().entries()) {
+    const blockPath = `${path}.content[${at}]`;
+    if (block.get('type')?.string() === 'tool_result') {
+      const result = toolResult(block, blockPath);
+      if (isRefusal(result)) return result;
+      results.push(result);
+      continue;
+    }
+    const added = blockParts(block, blockPath, 'user');
+    if (isRefusal(added)) return added;
+    parts.push(...added);
+  }
+  const isSilent = parts.length === 0 && results.length > 0;
+  return { results, rest: isSilent ? null : { role: 'user', content: collapse(parts) } };
 }
 
 /** The client's own bytes are the upstream message already: a role and one string, nothing else. */

@@ -92,7 +92,7 @@ function conversation(
   declaresRaw: ReturnType<typeof rawDeclarations>,
 ): readonly EngineMessage[] | RequestRefusal {
   const prompt = systemContent(body.present('system'));
-  if (typeof prompt === 'object' && isRefusal(prompt)) return prompt;
+  if (isRefusal(prompt)) return prompt;
   const folded = foldMessages(body.get('messages'), declaresRaw);
   if (isRefusal(folded)) return folded;
   const system = systemMessage([prompt, ...folded.leading]);

@@ -1,5 +1,6 @@
 import { type EnginePart, isRefusal, type RequestRefusal, type SystemMessage } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { ListMemo, readOnce } from '../memo.ts';
 import { collapse, contentParts, type FoldedContent, textPart } from './fold-content.ts';
 
 /** Several system texts that each are one text stand apart by a blank line, as instructions and developer messages of Responses do (C17). */
@@ -11,21 +12,37 @@ const SYSTEM_JOINT = '\n\n';
  */
 const BILLING_HEADER = /^x-anthropic-billing-header:(?:[ \t]*[\w.-]+=[^;\r\n]*;)+(?:[ \t]*[\w.-]+=[^;\s]*)?\s*$/;
 
+/** One text, or list of parts, of the system. */
+export interface SystemContent {
+  readonly content: FoldedContent;
+}
+
+const NO_CONTENT: SystemContent = { content: '' };
+const PROMPTS = new WeakMap<JsonNode, SystemContent>();
+
 /** The `system` member without its billing header. */
-export function systemContent(system: JsonNode | undefined): FoldedContent | RequestRefusal {
+export function systemContent(system: JsonNode | undefined): SystemContent | RequestRefusal {
+  return system === undefined ? NO_CONTENT : readOnce(PROMPTS, system, () => readPrompt(system));
+}
+
+function readPrompt(system: JsonNode): SystemContent | RequestRefusal {
   const parts = contentParts(system, 'system', 'system');
   if (isRefusal(parts)) return parts;
   const [first] = parts;
   const billed = first?.type === 'text' && BILLING_HEADER.test(first.text);
-  return collapse(billed ? parts.slice(1) : parts);
+  return { content: collapse(billed ? parts.slice(1) : parts) };
 }
 
 /** The one system message of the prompt and of the system messages before all others; null where nothing is said. */
-export function systemMessage(contents: readonly FoldedContent[]): SystemMessage | null {
-  const said = contents.filter((content) => content !== '');
-  const [first] = said;
-  if (first === undefined) return null;
-  if (said.length === 1) return { role: 'system', content: first };
+export function systemMessage(contents: readonly SystemContent[]): SystemMessage | null {
+  const said = contents.filter(({ content }) => content !== '');
+  return said.length === 0 ? null : MESSAGES.of(said, () => joined(said.map(({ content }) => content)));
+}
+
+const MESSAGES = new ListMemo<SystemContent, SystemMessage>();
+
+function joined(said: readonly FoldedContent[]): SystemMessage {
+  if (said.length === 1) return { role: 'system', content: said[0] as FoldedContent };
   const content = said.every((one) => typeof one === 'string') ? said.join(SYSTEM_JOINT) : said.flatMap(asParts);
   return { role: 'system', content };
 }

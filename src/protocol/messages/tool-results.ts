@@ -4,9 +4,13 @@ import {
   type EngineToolCall,
   isRefusal,
   type RequestRefusal,
+  type ToolMessage,
+  type UserMessage,
 } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { ListMemo } from '../memo.ts';
 import { invalid, wrongType } from '../refusals.ts';
+import { singleText, toolText } from '../single-text.ts';
 import { collapse, contentParts, IMAGE_BELOW, textPart } from './fold-content.ts';
 
 /** Says to the model that a tool failed. Engines have no field for it, and the tool's own text is left as it is. */
@@ -14,6 +18,8 @@ export const TOOL_FAILED = '[tool error]';
 
 export interface ToolResult {
   readonly toolCallId: string;
+  /** The one text that it is, where it is one. */
+  readonly textNode: JsonNode | undefined;
   /** Text parts; an image has left its note here and stands in `images`. */
   readonly parts: readonly EnginePart[];
   readonly images: readonly EnginePart[];
@@ -27,15 +33,30 @@ export function toolResult(block: JsonNode, path: string): ToolResult | RequestR
   const isError = block.present('is_error');
   if (isError !== undefined && isError.boolean() === undefined)
     return wrongType(`${path}.is_error`, 'a boolean', isError);
+  const failed = isError?.boolean() === true;
+  const textNode = failed ? undefined : singleText(block.get('content'));
+  if (textNode !== undefined) return textResult(toolCallId, textNode);
   const parts = contentParts(block.get('content'), `${path}.content`, 'tool_result');
   if (isRefusal(parts)) return parts;
   return {
     toolCallId,
+    textNode,
     parts: [
-      ...(isError?.boolean() === true ? [textPart(TOOL_FAILED)] : []),
+      ...(failed ? [textPart(TOOL_FAILED)] : []),
       ...parts.map((part) => (part.type === 'text' ? part : textPart(IMAGE_BELOW))),
     ],
     images: parts.filter((part) => part.type !== 'text'),
+  };
+}
+
+function textResult(toolCallId: string, textNode: JsonNode): ToolResult {
+  return {
+    toolCallId,
+    textNode,
+    get parts() {
+      return [textPart(textNode.string() as string)];
+    },
+    images: [],
   };
 }
 
@@ -44,8 +65,9 @@ export function toolResult(block: JsonNode, path: string): ToolResult | RequestR
  * within this run alone, since engines use call ids again from turn to turn (C96); a turn that used one id twice waits for two results of it.
  */
 export class ToolRun {
-  private readonly results: { readonly toolCallId: string; readonly parts: EnginePart[] }[] = [];
-  private readonly images: EnginePart[] = [];
+  /** The results of each tool message to be, in order. */
+  private readonly results: [ToolResult, ...ToolResult[]][] = [];
+  private readonly withImages: ToolResult[] = [];
   private readonly unanswered = new Map<string, number>();
 
   constructor(calls: readonly EngineToolCall[]) {
@@ -54,29 +76,38 @@ export class ToolRun {
 
   add(result: ToolResult): void {
     const waiting = this.unanswered.get(result.toolCallId) ?? 0;
-    this.images.push(...result.images);
+    if (result.images.length > 0) this.withImages.push(result);
     const earlier =
-      waiting === 0 ? this.results.findLast(({ toolCallId }) => toolCallId === result.toolCallId) : undefined;
+      waiting === 0 ? this.results.findLast(([{ toolCallId }]) => toolCallId === result.toolCallId) : undefined;
     if (earlier !== undefined) {
-      earlier.parts.push(...result.parts);
+      earlier.push(result);
       return;
     }
     this.unanswered.set(result.toolCallId, Math.max(0, waiting - 1));
-    this.results.push({ toolCallId: result.toolCallId, parts: [...result.parts] });
+    this.results.push([result]);
   }
 
   /** Tool messages in the client's order, then one user message with all images of the run (C19). */
   messages(): EngineMessage[] {
-    const out: EngineMessage[] = this.results.map(({ toolCallId, parts }) => ({
-      role: 'tool',
-      content: collapse(parts),
-      toolCallId,
-    }));
-    if (this.images.length > 0) out.push({ role: 'user', content: this.images });
+    const out: EngineMessage[] = this.results.map((results) => TOOL_MESSAGES.of(results, () => toolMessage(results)));
+    if (this.withImages.length > 0) out.push(IMAGE_MESSAGES.of(this.withImages, () => imageMessage(this.withImages)));
     return out;
   }
 
   isEmpty(): boolean {
     return this.results.length === 0;
   }
+}
+
+const TOOL_MESSAGES = new ListMemo<ToolResult, ToolMessage>();
+const IMAGE_MESSAGES = new ListMemo<ToolResult, UserMessage>();
+
+function imageMessage(results: readonly ToolResult[]): UserMessage {
+  return { role: 'user', content: results.flatMap(({ images }) => images) };
+}
+
+function toolMessage(results: readonly [ToolResult, ...ToolResult[]]): ToolMessage {
+  const [{ toolCallId, textNode }] = results;
+  if (results.length === 1 && textNode !== undefined) return toolText(textNode, toolCallId);
+  return { role: 'tool', content: collapse(results.flatMap(({ parts }) => parts)), toolCallId };
 }

@@ -2,6 +2,7 @@ import { isRefusal, type RequestRefusal } from '../conversation.ts';
 import { fragmentText, type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
+import { madeOnce, readOnce } from '../memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { quoted } from './quoted.ts';
 import type { DeclaresRaw } from './tool-input.ts';
@@ -21,13 +22,21 @@ export interface ConvertedTools {
   readonly leftOut: ReadonlyMap<string, string>;
 }
 
+const CONVERTED = new WeakMap<JsonNode, ConvertedTools>();
+
 /** `tools`: custom tools become functions, their schemas byte for byte. */
 export function convertTools(tools: JsonNode | undefined): ConvertedTools | RequestRefusal {
+  return tools === undefined ? NO_TOOLS : readOnce(CONVERTED, tools, () => convertList(tools));
+}
+
+const NO_TOOLS: ConvertedTools = { json: null, names: new Set(), leftOut: new Map() };
+
+function convertList(tools: JsonNode): ConvertedTools | RequestRefusal {
   const names = new Set<string>();
   const leftOut = new Map<string, string>();
   const functions: JsonFragment[] = [];
-  if (tools !== undefined && !tools.isArray()) return wrongType('tools', 'an array', tools);
-  for (const [at, tool] of (tools?.elements() ?? []).entries()) {
+  if (!tools.isArray()) return wrongType('tools', 'an array', tools);
+  for (const [at, tool] of tools.elements().entries()) {
     const path = `tools[${at}]`;
     if (!tool.isObject()) return wrongType(path, 'an object', tool);
     const type = tool.present('type')?.string() ?? 'custom';
@@ -122,6 +131,14 @@ function choiceValue(choice: JsonNode, tools: ConvertedTools): string | null | R
 
 /** Which of the upstream `tools` declare a parameter `_raw`. Looked up only when an input has that shape, which is rare. */
 export function rawDeclarations(tools: JsonFragment | null | undefined): DeclaresRaw {
+  if (tools === null || tools === undefined) return DECLARE_NONE;
+  return typeof tools === 'string' ? lookUp(tools) : madeOnce(DECLARATIONS, tools, () => lookUp(tools));
+}
+
+const DECLARE_NONE: DeclaresRaw = () => false;
+const DECLARATIONS = new WeakMap<Uint8Array, DeclaresRaw>();
+
+function lookUp(tools: JsonFragment): DeclaresRaw {
   let names: ReadonlySet<string> | undefined;
   return (tool) => {
     names ??= toolsWithRaw(tools);
@@ -129,9 +146,9 @@ export function rawDeclarations(tools: JsonFragment | null | undefined): Declare
   };
 }
 
-function toolsWithRaw(tools: JsonFragment | null | undefined): ReadonlySet<string> {
+function toolsWithRaw(tools: JsonFragment): ReadonlySet<string> {
   const names = new Set<string>();
-  const list = parseJsonText(tools === null || tools === undefined ? '[]' : fragmentText(tools));
+  const list = parseJsonText(fragmentText(tools));
   if (isJsonProblem(list)) return names;
   for (const tool of list.elements()) {
     const declared = tool.get('function');

@@ -3,9 +3,9 @@ import { type EnginePart, type EngineToolCall, isRefusal, type RequestRefusal } 
 import { customArguments } from '../custom-tool.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { invalid, wrongType } from '../refusals.ts';
+import { singleText, toolText } from '../single-text.ts';
 import type { InputStep } from './fold-turns.ts';
 import type { ToolNames } from './tool-names.ts';
-import { verbatimTool } from './verbatim.ts';
 
 /** Calls and their outputs, of every tool that a client runs itself. */
 
@@ -70,10 +70,11 @@ function textOf(node: JsonNode | undefined): string {
 function output(item: JsonNode, path: string): Converted {
   const node = item.present('output');
   if (node === undefined) return outputStep(item, '');
+  const text = singleText(node);
+  if (text !== undefined) return { step: 'output', output: toolText(text, callIdOf(item)) };
   if (!node.isString() && !node.isArray()) return objectOutput(item, node, path);
   const read = readContent(node, `${path}.output`);
-  if (isRefusal(read)) return read;
-  return outputStep(item, read.content, verbatimTool(node, read.content, item));
+  return isRefusal(read) ? read : outputStep(item, read.content);
 }
 
 /** One part without its list, or any other JSON. */
@@ -101,6 +102,6 @@ function jsonOutput(item: JsonNode): InputStep {
   return outputStep(item, textOf(item.present('output')));
 }
 
-function outputStep(item: JsonNode, content: string | readonly EnginePart[], verbatim?: Uint8Array): InputStep {
-  return { step: 'output', callId: callIdOf(item), content, verbatim };
+function outputStep(item: JsonNode, content: string | readonly EnginePart[]): InputStep {
+  return { step: 'output', output: { role: 'tool', content, toolCallId: callIdOf(item) } };
 }

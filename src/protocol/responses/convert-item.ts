@@ -1,21 +1,27 @@
 import { readAssistantContent, readContent, readPart } from '../chat/read-content.ts';
-import { type EnginePart, isRefusal, type RequestRefusal } from '../conversation.ts';
+import { type EnginePart, isRefusal, type RequestRefusal, type UserMessage } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { madeOnce, readOnce } from '../memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { unsealReasoning } from '../seal.ts';
+import { singleText, userText } from '../single-text.ts';
 import { CALL_ITEMS, OUTPUT_ITEMS } from './call-items.ts';
 import { type InputStep, plainContent } from './fold-turns.ts';
 import { reasoningText } from './reasoning-item.ts';
 import type { ToolNames } from './tool-names.ts';
-import { verbatimUser } from './verbatim.ts';
 
 /** What an input item comes to. */
 export type ConvertedItem =
   | { readonly kind: 'step'; readonly step: InputStep }
   /** A message of the system or the developer: leading ones become the system message, late ones stay where they are (C16). */
-  | { readonly kind: 'instruction'; readonly content: string | readonly EnginePart[] }
+  | Instruction
   /** An item without a place in the conversation. `leftOut`: it says something that the engine does not get. */
   | { readonly kind: 'none'; readonly leftOut: string | null };
+
+export interface Instruction {
+  readonly kind: 'instruction';
+  readonly content: string | readonly EnginePart[];
+}
 
 const COMPACT_LOCALLY = 'not supported; name the provider differently to compact locally';
 
@@ -51,8 +57,17 @@ export const ITEM_TYPES = {
   refused: ['item_reference', 'compaction_trigger'],
 } as const;
 
-/** Understands one item of `input`. Ids, `status` and other bookkeeping may be there, null or missing (C10 to C12). */
+/** Items as they were understood, for each set of tool names. */
+const UNDERSTOOD = new WeakMap<ToolNames, WeakMap<JsonNode, ConvertedItem>>();
+
+/** {@link understand}, once for each node. */
 export function convertItem(item: JsonNode, path: string, names: ToolNames): ConvertedItem | RequestRefusal {
+  const understood = madeOnce(UNDERSTOOD, names, () => new WeakMap());
+  return readOnce(understood, item, () => understand(item, path, names));
+}
+
+/** Understands one item of `input`. Ids, `status` and other bookkeeping may be there, null or missing (C10 to C12). */
+function understand(item: JsonNode, path: string, names: ToolNames): ConvertedItem | RequestRefusal {
   if (!item.isObject()) return wrongType(path, 'an item', item);
   const type = typeOf(item);
   if (type === undefined) return invalid(`${path}.type`, 'an item needs a type, such as "message"');
@@ -114,11 +129,12 @@ function message(item: JsonNode, path: string): ConvertedItem | RequestRefusal {
   if (role !== 'user' && role !== 'system' && role !== 'developer')
     return invalid(`${path}.role`, 'expected "user", "assistant", "system" or "developer"');
   const node = item.present('content');
+  const text = role === 'user' ? singleText(node) : undefined;
+  if (text !== undefined) return userStep(userText(text, item));
   const read = node === undefined ? { content: '' } : readContent(node, `${path}.content`);
   if (isRefusal(read)) return read;
   const { content } = read;
-  if (role !== 'user') return { kind: 'instruction', content };
-  return userStep(content, node === undefined ? undefined : verbatimUser(node, content));
+  return role === 'user' ? saidByUser(content) : { kind: 'instruction', content };
 }
 
 function reasoning(item: JsonNode): ConvertedItem {
@@ -131,7 +147,7 @@ function reasoning(item: JsonNode): ConvertedItem {
 function agentMessage(item: JsonNode, path: string): ConvertedItem | RequestRefusal {
   const content = item.present('content');
   const text = content?.string();
-  if (text !== undefined) return userStep(text);
+  if (text !== undefined) return saidByUser(text);
   const parts: EnginePart[] = [];
   for (const [at, node] of (content?.elements() ?? []).entries()) {
     const written =
@@ -140,7 +156,7 @@ function agentMessage(item: JsonNode, path: string): ConvertedItem | RequestRefu
     if (isRefusal(read)) return read;
     parts.push(read.part);
   }
-  return userStep(plainContent(parts));
+  return saidByUser(plainContent(parts));
 }
 
 /** A summary that we sealed reads as a message of the user; nobody can read another's (C44). */
@@ -148,11 +164,15 @@ function compaction(item: JsonNode, path: string): ConvertedItem | RequestRefusa
   const summary = unsealReasoning(item.present('encrypted_content')?.string() ?? '');
   if (summary === null)
     return unsupported(`${path}.encrypted_content`, `a compaction item of another provider is ${COMPACT_LOCALLY}`);
-  return userStep(summary);
+  return saidByUser(summary);
 }
 
-function userStep(content: string | readonly EnginePart[], verbatim?: Uint8Array): ConvertedItem {
-  return { kind: 'step', step: { step: 'message', content, verbatim } };
+function saidByUser(content: string | readonly EnginePart[]): ConvertedItem {
+  return userStep({ role: 'user', content });
+}
+
+function userStep(message: UserMessage): ConvertedItem {
+  return { kind: 'step', step: { step: 'message', message } };
 }
 
 function textPart(text: string): EnginePart {

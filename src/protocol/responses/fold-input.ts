@@ -1,13 +1,9 @@
-import {
-  type EngineMessage,
-  type EnginePart,
-  isRefusal,
-  type RequestRefusal,
-  type SystemMessage,
-} from '../conversation.ts';
+import { type EngineMessage, isRefusal, type RequestRefusal, type SystemMessage } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { ListMemo, madeOnce } from '../memo.ts';
 import { invalid } from '../refusals.ts';
-import { convertItem } from './convert-item.ts';
+import { userText } from '../single-text.ts';
+import { convertItem, type Instruction } from './convert-item.ts';
 import { asParts, foldTurns, type InputStep } from './fold-turns.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -17,22 +13,20 @@ export interface FoldedInput {
   readonly leftOut: readonly string[];
 }
 
-type Content = string | readonly EnginePart[];
-
 /**
  * `instructions` and `input` as the messages that the engine sees (protocol section 3, C1 to C38). Instructions and the leading system
  * and developer items are one system message, joined with blank lines; a late one goes up as `user`, where it stands (C16, C17).
  */
 export function foldInput(
-  instructions: string | null,
+  instructions: JsonNode | undefined,
   input: JsonNode,
   names: ToolNames,
 ): FoldedInput | RequestRefusal {
-  const leading: Content[] = instructions === null || instructions === '' ? [] : [instructions];
+  const leading = instructions === undefined ? [] : instructionsOf(instructions);
   const folded = input.isString() ? textInput(input) : foldItems(input, names, leading);
   if (isRefusal(folded)) return folded;
   const { steps, leftOut } = folded;
-  const messages = [...systemMessage(leading), ...foldTurns(steps)];
+  const messages = [...SYSTEM_MESSAGES.of(leading, () => systemMessage(leading)), ...foldTurns(steps)];
   return messages.length === 0 ? invalid('input', 'holds no message') : { messages, leftOut };
 }
 
@@ -56,10 +50,10 @@ interface Steps {
 }
 
 function textInput(input: JsonNode): Steps {
-  return { steps: [{ step: 'message', content: input.string() as string, verbatim: undefined }], leftOut: [] };
+  return { steps: [{ step: 'message', message: userText(input, input) }], leftOut: [] };
 }
 
-function foldItems(input: JsonNode, names: ToolNames, leading: Content[]): Steps | RequestRefusal {
+function foldItems(input: JsonNode, names: ToolNames, leading: Instruction[]): Steps | RequestRefusal {
   const steps: InputStep[] = [];
   const leftOut: string[] = [];
   for (const [at, item] of input.elements().entries()) {
@@ -70,8 +64,8 @@ function foldItems(input: JsonNode, names: ToolNames, leading: Content[]): Steps
         if (converted.leftOut !== null) leftOut.push(converted.leftOut);
         break;
       case 'instruction':
-        if (steps.length === 0) leading.push(converted.content);
-        else steps.push({ step: 'message', content: converted.content, verbatim: undefined });
+        if (steps.length === 0) leading.push(converted);
+        else steps.push({ step: 'message', message: { role: 'user', content: converted.content } });
         break;
       case 'step':
         steps.push(converted.step);
@@ -83,10 +77,23 @@ function foldItems(input: JsonNode, names: ToolNames, leading: Content[]): Steps
   return { steps, leftOut };
 }
 
-function systemMessage(leading: readonly Content[]): SystemMessage[] {
-  if (leading.length === 0) return [];
-  if (leading.length === 1) return [{ role: 'system', content: leading[0] as Content }];
-  const parts = leading.flatMap(asParts);
+const INSTRUCTIONS = new WeakMap<JsonNode, Instruction>();
+const SYSTEM_MESSAGES = new ListMemo<Instruction, readonly SystemMessage[]>();
+
+/** `instructions` of the request; the empty ones are none. */
+function instructionsOf(node: JsonNode): Instruction[] {
+  const instruction = madeOnce(INSTRUCTIONS, node, () => ({
+    kind: 'instruction' as const,
+    content: node.string() as string,
+  }));
+  return instruction.content === '' ? [] : [instruction];
+}
+
+function systemMessage(leading: readonly Instruction[]): SystemMessage[] {
+  const [first] = leading;
+  if (first === undefined) return [];
+  if (leading.length === 1) return [{ role: 'system', content: first.content }];
+  const parts = leading.flatMap(({ content }) => asParts(content));
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return [{ role: 'system', content: texts.length === parts.length ? texts.join('\n\n') : parts }];
 }

@@ -1,24 +1,21 @@
-import type { AssistantMessage, EngineMessage, EnginePart, EngineToolCall, ToolMessage } from '../conversation.ts';
+import type {
+  AssistantMessage,
+  EngineMessage,
+  EnginePart,
+  EngineToolCall,
+  ToolMessage,
+  UserMessage,
+} from '../conversation.ts';
+import { ListMemo } from '../memo.ts';
 
 /** What one input item says, once its shape is understood. Folding looks at nothing else. */
 export type InputStep =
-  | {
-      readonly step: 'message';
-      readonly content: string | readonly EnginePart[];
-      /** The upstream message out of the client's own bytes, where it needs nothing else. */
-      readonly verbatim: Uint8Array | undefined;
-    }
+  | { readonly step: 'message'; readonly message: UserMessage }
   | { readonly step: 'assistant'; readonly id: string | null; readonly text: AssistantText }
   | { readonly step: 'reasoning'; readonly id: string | null; readonly text: string }
   | { readonly step: 'call'; readonly id: string | null; readonly call: EngineToolCall }
-  | {
-      readonly step: 'output';
-      readonly callId: string;
-      readonly content: string | readonly EnginePart[];
-      readonly verbatim: Uint8Array | undefined;
-    };
-
-type OutputStep = Extract<InputStep, { readonly step: 'output' }>;
+  /** An output as it is sent up alone; what it holds that no tool message can is still in it. */
+  | { readonly step: 'output'; readonly output: ToolMessage };
 
 export interface AssistantText {
   readonly content: string | null | readonly EnginePart[];
@@ -49,19 +46,19 @@ export function foldTurns(steps: readonly InputStep[]): EngineMessage[] {
     switch (step.step) {
       case 'message':
         close();
-        messages.push({ role: 'user', content: step.content, verbatim: step.verbatim });
+        messages.push(step.message);
         break;
       case 'assistant':
         if (!group.takesMessage()) close();
-        group.addMessage(step.id, step.text);
+        group.addMessage(step);
         break;
       case 'reasoning':
         if (!group.takesReasoning(callFollows[at] === true)) close();
-        group.addReasoning(step.id, step.text);
+        group.addReasoning(step);
         break;
       case 'call':
         if (!group.takesCall()) close();
-        group.addCall(step.id, step.call);
+        group.addCall(step);
         break;
       case 'output':
         group.addOutput(step);
@@ -84,15 +81,19 @@ function whereCallFollows(steps: readonly InputStep[]): readonly boolean[] {
   return follows;
 }
 
+/** Messages of a group by the steps that it is made of. */
+const GROUPS = new ListMemo<InputStep, readonly EngineMessage[]>();
+
 /** One assistant turn (or none) with the run of outputs behind it. */
 class TurnGroup {
+  private readonly steps: InputStep[] = [];
   private readonly texts: AssistantText[] = [];
   private readonly reasoning: string[] = [];
   private readonly calls: EngineToolCall[] = [];
   private readonly ids: string[] = [];
   /** The outputs of each tool message to be, in order. */
-  private readonly outputs: OutputStep[][] = [];
-  private readonly lastOutput = new Map<string, OutputStep[]>();
+  private readonly outputs: ToolMessage[][] = [];
+  private readonly lastOutput = new Map<string, ToolMessage[]>();
   /** Calls without an output yet, by id: an id may stand for more than one. */
   private readonly unanswered = new Map<string, number>();
   private opened = false;
@@ -109,26 +110,30 @@ class TurnGroup {
     return this.waitsForOutput() || this.outputs.length === 0;
   }
 
-  addMessage(id: string | null, text: AssistantText): void {
-    this.open(id);
+  addMessage(step: Extract<InputStep, { step: 'assistant' }>): void {
+    const { text } = step;
+    this.open(step);
     this.texts.push(text);
     if (text.reasoning !== null && text.reasoning.trim() !== '') this.reasoning.push(text.reasoning);
   }
 
-  addReasoning(id: string | null, text: string): void {
-    this.open(id);
-    this.reasoning.push(text);
+  addReasoning(step: Extract<InputStep, { step: 'reasoning' }>): void {
+    this.open(step);
+    this.reasoning.push(step.text);
   }
 
-  addCall(id: string | null, call: EngineToolCall): void {
-    this.open(id);
+  addCall(step: Extract<InputStep, { step: 'call' }>): void {
+    const { call } = step;
+    this.open(step);
     if (call.id !== '') this.ids.push(call.id);
     this.calls.push(call);
     this.unanswered.set(call.id, (this.unanswered.get(call.id) ?? 0) + 1);
   }
 
-  addOutput(output: OutputStep): void {
-    const { callId } = output;
+  addOutput(step: Extract<InputStep, { step: 'output' }>): void {
+    const { output } = step;
+    this.steps.push(step);
+    const callId = output.toolCallId;
     const waiting = this.unanswered.get(callId) ?? 0;
     const earlier = waiting === 0 ? this.lastOutput.get(callId) : undefined;
     if (earlier !== undefined) {
@@ -143,15 +148,21 @@ class TurnGroup {
   }
 
   appendTo(messages: EngineMessage[]): void {
-    if (this.opened) messages.push(this.turn());
-    const images: EnginePart[] = [];
-    for (const outputs of this.outputs) messages.push(toolMessage(outputs, images));
-    if (images.length > 0) messages.push({ role: 'user', content: images });
+    if (this.steps.length > 0) messages.push(...GROUPS.of(this.steps, () => this.messages()));
   }
 
-  private open(id: string | null): void {
+  private messages(): EngineMessage[] {
+    const images: EnginePart[] = [];
+    const messages: EngineMessage[] = this.outputs.map((outputs) => toolMessage(outputs, images));
+    if (this.opened) messages.unshift(this.turn());
+    if (images.length > 0) messages.push({ role: 'user', content: images });
+    return messages;
+  }
+
+  private open(step: Exclude<InputStep, { step: 'message' | 'output' }>): void {
     this.opened = true;
-    if (id !== null) this.ids.push(id);
+    this.steps.push(step);
+    if (step.id !== null) this.ids.push(step.id);
   }
 
   private waitsForOutput(): boolean {
@@ -183,10 +194,9 @@ function joinContents(contents: readonly AssistantText['content'][]): AssistantT
 }
 
 /** The tool message of a call's outputs; engines take no media in it, so images go to `images` and leave a placeholder. */
-function toolMessage(outputs: readonly OutputStep[], images: EnginePart[]): ToolMessage {
-  const [{ callId, content, verbatim }] = outputs as [OutputStep];
-  if (outputs.length === 1 && typeof content === 'string')
-    return { role: 'tool', content, toolCallId: callId, verbatim };
+function toolMessage(outputs: readonly ToolMessage[], images: EnginePart[]): ToolMessage {
+  const [first] = outputs as [ToolMessage];
+  if (outputs.length === 1 && (first.textNode !== undefined || typeof first.content === 'string')) return first;
   const texts = outputs
     .flatMap((output) => asParts(output.content))
     .map((part): EnginePart => {
@@ -194,7 +204,7 @@ function toolMessage(outputs: readonly OutputStep[], images: EnginePart[]): Tool
       images.push(part);
       return { type: 'text', text: IMAGE_PLACEHOLDER };
     });
-  return { role: 'tool', content: plainContent(texts), toolCallId: callId };
+  return { role: 'tool', content: plainContent(texts), toolCallId: first.toolCallId };
 }
 
 /** One text part is its string, no part at all the empty one; every other list stays a list. */

@@ -8,6 +8,7 @@ import {
 import { unknownNames } from '../field-table.ts';
 import { type JsonFragment, joinFragments } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { ListMemo } from '../memo.ts';
 import { invalid, kindName, prefillRefusal, sharedRefusal, wrongType } from '../refusals.ts';
 import { stripRequest } from '../strip.ts';
 import { RESPONSES_FIELDS } from './compatibility.ts';
@@ -43,7 +44,7 @@ export function responsesToChat(received: JsonNode, options: ConversionOptions):
 
   const tools = collectTools(toolSources(body, input));
   if (isRefusal(tools)) return tools;
-  const folded = foldInput(instructions?.string() ?? null, input, tools.names);
+  const folded = foldInput(instructions, input, tools.names);
   if (isRefusal(folded)) return folded;
   const prefill = options.captured ? prefillRefusal(folded.messages, 'input') : null;
   if (prefill !== null) return prefill;
@@ -83,10 +84,16 @@ function upstreamFields(body: JsonNode, input: JsonNode, tools: ToolTable): Map<
   if (isRefusal(fields)) return fields;
   const chosen = convertToolChoice(body.present('tool_choice'), tools);
   if (isRefusal(chosen)) return chosen;
-  if (chosen.tools.length > 0) fields.set('tools', toolList(chosen.tools));
+  if (chosen.tools.length > 0)
+    fields.set(
+      'tools',
+      TOOL_LISTS.of(chosen.tools, () => toolList(chosen.tools)),
+    );
   if (chosen.choice !== null) fields.set('tool_choice', chosen.choice);
   return fields;
 }
+
+const TOOL_LISTS = new ListMemo<EngineTool, Buffer>();
 
 function toolList(tools: readonly EngineTool[]): Buffer {
   return joinFragments(['[', ...tools.flatMap(({ json }, at) => (at === 0 ? json : [',', ...json])), ']']);

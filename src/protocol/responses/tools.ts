@@ -1,6 +1,7 @@
 import { type ClientTool, isRefusal, type RequestRefusal } from '../conversation.ts';
 import type { JsonFragment } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { ListMemo } from '../memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { customDefinition, functionDefinition, nestedDefinition } from './tool-definitions.ts';
 import { flatName, freeName, identityOf, namespaceOf, TOOL_SEARCH, type ToolNames, toolNames } from './tool-names.ts';
@@ -34,17 +35,6 @@ export interface ToolTable {
   /** Types of hosted tools that were left out, one entry per tool. */
   readonly leftOut: readonly string[];
   readonly names: ToolNames;
-}
-
-/** Collects the tools of a request: those of `tools` first, then those that input items add, in their order (C31, C33). */
-export function collectTools(sources: readonly ToolSource[]): ToolTable | RequestRefusal {
-  const collector = new Collector();
-  for (const { tools, path } of sources) {
-    if (!tools.isArray()) return wrongType(path, 'an array of tools', tools);
-    const refusal = collector.addAll(tools, path, null);
-    if (refusal !== null) return refusal;
-  }
-  return collector.table();
 }
 
 class Collector {
@@ -131,6 +121,30 @@ class Collector {
     this.byIdentity.set(key, { engineName, json: define(engineName), client });
     this.clientTools.set(engineName, client);
   }
+}
+
+const TABLES = new ListMemo<JsonNode, ToolTable | RequestRefusal>();
+const NO_TOOLS = new Collector().table();
+
+/** Collects the tools of a request: those of `tools` first, then those that input items add, in their order (C31, C33). */
+export function collectTools(sources: readonly ToolSource[]): ToolTable | RequestRefusal {
+  if (sources.length === 0) return NO_TOOLS;
+  const table = TABLES.of(
+    sources.map(({ tools }) => tools),
+    () => tableOf(sources),
+  );
+  // A refusal names the place, which is not what was remembered.
+  return isRefusal(table) ? tableOf(sources) : table;
+}
+
+function tableOf(sources: readonly ToolSource[]): ToolTable | RequestRefusal {
+  const collector = new Collector();
+  for (const { tools, path } of sources) {
+    if (!tools.isArray()) return wrongType(path, 'an array of tools', tools);
+    const refusal = collector.addAll(tools, path, null);
+    if (refusal !== null) return refusal;
+  }
+  return collector.table();
 }
 
 function toolName(tool: JsonNode, path: string): { readonly name: string } | RequestRefusal {

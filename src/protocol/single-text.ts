@@ -1,0 +1,42 @@
+import type { ToolMessage, UserMessage } from './conversation.ts';
+import type { JsonNode } from './json/json-node.ts';
+
+/**
+ * Messages that are one text of the client's. Most of a history are such, and nobody asks again for the text of one that was seen before: it goes up and is
+ * hashed as the bytes that came, and is decoded where somebody reads `content`.
+ */
+
+const TEXT_TYPES: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text']);
+
+/** The JSON string that holds the text of a content: the content itself, its only element, or the text of its only part. Undefined where it is anything else. */
+export function singleText(content: JsonNode | undefined): JsonNode | undefined {
+  if (content === undefined || content.isString()) return content;
+  const only = content.isArray() && content.children.length === 1 ? content.children[0] : undefined;
+  const text = only !== undefined && TEXT_TYPES.has(only.get('type')?.string() ?? '') ? only.get('text') : only;
+  return text?.isString() === true ? text : undefined;
+}
+
+/** A user message of one text. `item` is what the client sent for it, and goes up itself where it is nothing but a role and this text. */
+export function userText(textNode: JsonNode, item: JsonNode): UserMessage {
+  const isPlain = item.keys.length === 2 && item.get('content') === textNode && item.get('role')?.isString() === true;
+  return {
+    role: 'user',
+    get content() {
+      return textNode.string() as string;
+    },
+    verbatim: isPlain ? item.raw() : undefined,
+    textNode,
+  };
+}
+
+/** A tool message of one text. */
+export function toolText(textNode: JsonNode, toolCallId: string): ToolMessage {
+  return {
+    role: 'tool',
+    get content() {
+      return textNode.string() as string;
+    },
+    toolCallId,
+    textNode,
+  };
+}
