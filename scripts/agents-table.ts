@@ -6,10 +6,21 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { tableLine as line, RESULTS, type ResultRow, runLine, WRITING_TABLE } from '../test/agents/harness/results.ts';
+import {
+  tableLine as line,
+  NUMBERS,
+  numbersOf,
+  RESULTS,
+  type ResultRow,
+  runLine,
+  WRITING_TABLE,
+} from '../test/agents/harness/results.ts';
 
 const root = dirname(import.meta.dirname);
 export const AGENTS_DOC = join(root, 'docs', 'agents.md');
+
+/** Columns behind the numbers of a run. */
+const RUN_WORDS: readonly string[] = ['roots and why', 'unresolved under schema 2'];
 
 /** The page with its tables made of these rows. Throws where it lacks the marks. */
 export function withTables(text: string, rows: readonly ResultRow[]): string {
@@ -21,56 +32,27 @@ export function withTables(text: string, rows: readonly ResultRow[]): string {
   ].reduce((page, [name, table]) => replaceBetween(page, name as string, table as string), text);
 }
 
-const RUN_HEAD = [
-  'agent',
-  'version',
-  'dialect',
-  'run',
-  'calls',
-  'continue',
-  'roots',
-  'wrong parents',
-  'pending',
-  'failures',
-  'refused for length',
-  're-sends joined',
-  'token-like fields',
-  'roots and why',
-];
-
 function runsTable(rows: readonly ResultRow[]): string {
-  return [...head(RUN_HEAD, 4), ...rows.map(runLine)].join('\n');
+  const names = ['agent', 'version', 'dialect', 'run', ...NUMBERS, ...RUN_WORDS];
+  return [...head(names, 4), ...rows.map(runLine)].join('\n');
 }
 
 /** One row for each agent and dialect: the sums over its runs. */
 function resultsTable(rows: readonly ResultRow[]): string {
   const groups = Map.groupBy(rows, (row) => `${row.agent}\0${row.dialect}`);
   const lines = [...groups.values()].map((group) => {
-    const [first] = group as [ResultRow, ...ResultRow[]];
-    const sum = (of: (row: ResultRow) => number) => group.reduce((total, row) => total + of(row), 0);
-    return line([
-      first.agent,
-      first.version,
-      first.dialect,
-      group.length,
-      sum((row) => row.calls),
-      sum((row) => row.continuations),
-      sum((row) => row.rootCalls),
-      sum((row) => row.wrongParents),
-      sum((row) => row.pending),
-      sum((row) => row.failures),
-      sum((row) => row.refused),
-      sum((row) => row.resends),
-      sum((row) => row.tokenFields),
-    ]);
+    const [{ agent, version, dialect }] = group as [ResultRow, ...ResultRow[]];
+    return line([agent, version, dialect, group.length, ...numbersOf(group)]);
   });
-  return [...head(['agent', 'version', 'dialect', 'runs', ...RUN_HEAD.slice(4, -1)], 3), ...lines].join('\n');
+  return [...head(['agent', 'version', 'dialect', 'runs', ...NUMBERS], 3), ...lines].join('\n');
 }
 
 /** What clients do to their history on ordinary turns, each once for an agent, with the dialects in which it does. */
 function rewritesTable(rows: readonly ResultRow[]): string {
-  const found = rows.flatMap(({ agent, dialect, roots }) =>
-    roots.flatMap(({ why, rewrite }) => (rewrite === null ? [] : [{ agent, dialect, rewrite, part: partOf(why) }])),
+  const found = rows.flatMap(({ agent, dialect, schema3 }) =>
+    schema3.roots.flatMap(({ why, rewrite }) =>
+      rewrite === null ? [] : [{ agent, dialect, rewrite, part: partOf(why) }],
+    ),
   );
   const groups = Map.groupBy(found, ({ agent, rewrite, part }) => [agent, rewrite, part].join('\0'));
   const lines = [...groups.values()].map((group) => {
@@ -88,7 +70,7 @@ function partOf(why: string): string {
 function head(names: readonly string[], words: number): string[] {
   return [
     line(names),
-    line(names.map((name, at) => (at < words || name === 'roots and why' ? '---' : '--:'))).replaceAll(' ', ''),
+    line(names.map((name, at) => (at < words || RUN_WORDS.includes(name) ? '---' : '--:'))).replaceAll(' ', ''),
   ];
 }
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { replayRequests } from '../../../src/lineage/replay-requests.ts';
 import type { JsonNode } from '../../../src/protocol/json/json-node.ts';
 import { isJsonProblem, parseJson } from '../../../src/protocol/json/parse-json.ts';
+import type { RootExpectation } from '../harness/expectation.ts';
 import { until } from '../harness/interrupt.ts';
 import { runScenario } from '../harness/scenario.ts';
 import { codex } from './agents.ts';
@@ -14,6 +15,12 @@ const TOOL: ShellTool = { name: 'exec_command', command: 'cmd', extra: '"yield_t
 const SUMMARY = 'The summary of what was done.';
 /** The words of Codex's own prompt for a summary. */
 const COMPACTION = 'CONTEXT CHECKPOINT COMPACTION';
+
+/** The history is the prompts and the summary. The request for the summary has no record under schema 2, so the nearest call there is the one before it. */
+function restarted(before: string): RootExpectation {
+  const differs = { cause: 'history_differs', detail: { part: 'missing', role: 'assistant' } };
+  return { ...differs, nearest: 'summary', beginsAnew: true, schema2: { ...differs, nearest: before } };
+}
 
 function jsonOf(text: string): JsonNode {
   const node = parseJson(Buffer.from(text));
@@ -77,7 +84,7 @@ describe('Codex CLI', { concurrency: 2 }, () => {
           id: 'c3',
           answer: { tool_calls: [shell(TOOL, 'call_3', 'echo three-$((1+2))')], ...usage(1000) },
           expect: {
-            root: { cause: 'history_differs', nearest: 'summary', detail: { part: 'missing', role: 'assistant' } },
+            root: restarted('c2'),
           },
           sees: [SUMMARY, TASK],
           lacks: ['two-2', 'Second.'],
@@ -121,7 +128,7 @@ describe('Codex CLI', { concurrency: 2 }, () => {
           id: 'c2',
           answer: { tool_calls: [shell(TOOL, 'call_2', 'echo two-$((1+1))')] },
           expect: {
-            root: { cause: 'history_differs', nearest: 'summary', detail: { part: 'missing', role: 'assistant' } },
+            root: restarted('c1'),
           },
           sees: [SUMMARY, FOLLOW_UP],
         },

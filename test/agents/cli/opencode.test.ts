@@ -46,7 +46,9 @@ function compactionCalls(totals: readonly [number, number]): ScriptedCall[] {
       id: 'summary',
       when: { has_tools: false, contains: 'summary' },
       answer: { content: SUMMARY, ...usage(2000) },
-      expect: { root: { cause: 'history_differs', detail: { index: 0, role: 'system', part: 'text' } } },
+      expect: {
+        root: { cause: 'history_differs', detail: { index: 0, role: 'system', part: 'text' }, beginsAnew: true },
+      },
     },
     {
       id: 'c3',

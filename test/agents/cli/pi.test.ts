@@ -51,7 +51,9 @@ describe('pi', { concurrency: 2 }, () => {
           id: 'summary',
           when: { has_tools: false },
           answer: { content: SUMMARY, ...usage(2000) },
-          expect: { root: { cause: 'history_differs', detail: { index: 0, role: 'system', part: 'text' } } },
+          expect: {
+            root: { cause: 'history_differs', detail: { index: 0, role: 'system', part: 'text' }, beginsAnew: true },
+          },
         },
         {
           id: 'c4',
@@ -89,7 +91,9 @@ describe('pi', { concurrency: 2 }, () => {
           id: 'summary',
           when: { has_tools: false },
           answer: { content: SUMMARY },
-          expect: { root: { cause: 'history_differs', detail: { index: 0, role: 'system', part: 'text' } } },
+          expect: {
+            root: { cause: 'history_differs', detail: { index: 0, role: 'system', part: 'text' }, beginsAnew: true },
+          },
         },
         {
           id: 'c2',

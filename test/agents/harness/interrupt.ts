@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pendingOf } from './compare.ts';
 import type { World } from './scenario.ts';
 
 /**
@@ -27,7 +28,7 @@ export async function interrupt(world: World, moment: Moment): Promise<void> {
     stack.worker.release();
     await until('the record', async () => {
       const { json } = await stack.control('GET', `/ledger/${world.attempt}`);
-      return json.manifest.pending_call_ids.length === 0;
+      return pendingOf(json).length === 0;
     });
     network.setFault(null);
     return;

@@ -8,18 +8,26 @@ export const RESULTS = join(import.meta.dirname, '..', '..', '..', 'node_modules
 /** Set where docs/agents.md is being made anew, so that nothing is compared with it. */
 export const WRITING_TABLE = 'GYM_AGENTS_TABLE';
 
-/** What one scenario came to: a row of the table in docs/agents.md. */
-export interface ResultRow extends Counts {
-  readonly agent: string;
-  readonly version: string;
-  readonly dialect: string;
-  readonly run: string;
+/** What a scenario came to under one generation of the protocol. */
+export interface Outcome extends Counts {
   /** Calls that the worker refused before generation. */
   readonly refused: number;
   /** Requests that joined a call which was running or had finished. */
   readonly resends: number;
   readonly tokenFields: number;
   readonly roots: readonly RootRow[];
+  /** Schema 2: calls that were answered without a record. */
+  readonly unresolved: readonly string[];
+}
+
+/** What one scenario came to: a row of the table in docs/agents.md. */
+export interface ResultRow {
+  readonly agent: string;
+  readonly version: string;
+  readonly dialect: string;
+  readonly run: string;
+  readonly schema3: Outcome;
+  readonly schema2: Outcome;
   readonly note: string | null;
 }
 
@@ -40,22 +48,50 @@ export async function isDocumented(row: ResultRow): Promise<boolean> {
   return process.env[WRITING_TABLE] !== undefined || (await readFile(DOC, 'utf8')).includes(`\n${runLine(row)}\n`);
 }
 
+/**
+ * The numbers of some runs of one agent and dialect, as NUMBERS names them. How often it called, was refused and came again is the scenario's, whatever the generation; what
+ * must be 0 is counted over both.
+ */
+export function numbersOf(rows: readonly ResultRow[]): number[] {
+  const sum = (of: (row: ResultRow) => number) => rows.reduce((total, row) => total + of(row), 0);
+  const both = (of: (outcome: Outcome) => number) => sum(({ schema3, schema2 }) => of(schema3) + of(schema2));
+  return [
+    sum((row) => row.schema3.calls),
+    sum((row) => row.schema3.continuations),
+    sum((row) => row.schema3.rootCalls),
+    sum((row) => row.schema2.continuations),
+    sum((row) => row.schema2.rootCalls),
+    sum((row) => row.schema2.unresolved.length),
+    both((outcome) => outcome.wrongParents),
+    both((outcome) => outcome.pending),
+    both((outcome) => outcome.failures),
+    sum((row) => row.schema3.refused),
+    sum((row) => row.schema3.resends),
+    both((outcome) => outcome.tokenFields),
+  ];
+}
+
+export const NUMBERS = [
+  'calls',
+  'schema 3: continue',
+  'roots',
+  'schema 2: continue',
+  'roots',
+  'unresolved',
+  'wrong parents',
+  'pending',
+  'failures',
+  'refused for length',
+  're-sends joined',
+  'token-like fields',
+] as const;
+
 /** The line of one run, as it stands in the page. */
 export function runLine(row: ResultRow): string {
-  const numbers = [
-    row.calls,
-    row.continuations,
-    row.rootCalls,
-    row.wrongParents,
-    row.pending,
-    row.failures,
-    row.refused,
-    row.resends,
-    row.tokenFields,
-  ];
-  const roots = row.roots.map(({ call, why }) => `\`${call}\` ${why}`).join('; ');
+  const roots = row.schema3.roots.map(({ call, why }) => `\`${call}\` ${why}`).join('; ');
+  const unresolved = row.schema2.unresolved.map((call) => `\`${call}\``).join(', ');
   const note = row.note === null ? '' : ` ${row.note}`;
-  return tableLine([row.agent, row.version, row.dialect, row.run, ...numbers, `${roots}.${note}`]);
+  return tableLine([row.agent, row.version, row.dialect, row.run, ...numbersOf([row]), `${roots}.${note}`, unresolved]);
 }
 
 /** A row of a Markdown table. */

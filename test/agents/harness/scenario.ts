@@ -7,7 +7,8 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { type ChildOptions, type ChildResult, runChild } from './child.ts';
 import { compareWithExpected, type Ledger } from './compare.ts';
 import type { ScriptedCall } from './expectation.ts';
-import { isDocumented, type ResultRow, writeRow } from './results.ts';
+import type { Schema } from './generations.ts';
+import { isDocumented, type Outcome, type ResultRow, writeRow } from './results.ts';
 import { type Exchange, startTap, type Tap } from './tap.ts';
 import { tokenFields } from './token-fields.ts';
 
@@ -35,6 +36,8 @@ import { tokenFields } from './token-fields.ts';
  * their content. Calls without `when` are answered in the order of the list; those with `when` take the first call that matches, before the others.
  * `sees` and `lacks` are texts that the agent's own request must and must not hold: they pin what the client did. A call that the worker refuses for length is no
  * entry of the list; arm the fault in `drive` and say `refused: 1`. For connections that break see `interrupt`, and say `resends: 1`.
+ *
+ * All of this happens twice: with schema 3, for which the list is written, and with schema 2, for which `generations.ts` says what it means.
  *
  * `runScenario` asserts all of it, and that docs/agents.md shows the very row that it came to (`node scripts/agents-table.ts` writes its tables). Packages:
  * `installPackages('cli' | 'sdk')`. In-process SDKs take `world.base`; programs run through `world.exec`, in a clean home and environment.
@@ -74,8 +77,9 @@ export interface World {
   exec(program: string, args: readonly string[], options?: Partial<ChildOptions>): Promise<ChildResult>;
 }
 
-export interface ScenarioResult {
-  readonly row: ResultRow;
+/** What a scenario came to under one generation, and what it came from. */
+export interface ScenarioRun {
+  readonly outcome: Outcome;
   readonly ledger: Ledger;
   readonly exchanges: readonly Exchange[];
 }
@@ -83,48 +87,56 @@ export interface ScenarioResult {
 /** How long the ledger may take to settle after the agent has ended. */
 const CLOSE_S = 30;
 
-/** Runs one scenario; rejects with every deviation from what was written down. */
-export async function runScenario(scenario: Scenario): Promise<ScenarioResult> {
-  const attempt = slug(`${scenario.agent}-${scenario.dialect}-${scenario.run}`);
-  return withWorld(attempt, scenario.stack ?? {}, async (world) => {
+/** Runs one scenario with both generations; rejects with every deviation from what was written down. Resolves to the run with schema 3. */
+export async function runScenario(scenario: Scenario): Promise<ScenarioRun> {
+  // One after the other: the tests of a file run side by side already, and agents that wait for the processor run into their own timeouts.
+  const schema3 = await runWith(scenario, 3);
+  const schema2 = await runWith(scenario, 2);
+  const { agent, version, dialect, run, note = null } = scenario;
+  const row: ResultRow = { agent, version, dialect, run, schema3: schema3.outcome, schema2: schema2.outcome, note };
+  await writeRow(row);
+  if (!(await isDocumented(row)))
+    throw new Error(
+      `${attemptOf(scenario)}: docs/agents.md shows another result than this: run node scripts/agents-table.ts`,
+    );
+  return schema3;
+}
+
+async function runWith(scenario: Scenario, schema: Schema): Promise<ScenarioRun> {
+  const attempt = attemptOf(scenario);
+  const { stack: options = {} } = scenario;
+  const config = { ...options.config, 'capture.schema_version': String(schema) };
+  return withWorld(attempt, { ...options, config }, async (world) => {
     const calls = typeof scenario.calls === 'function' ? scenario.calls(world) : scenario.calls;
-    world.stack.worker.script(scriptOf(calls, attempt));
+    world.stack.worker.script(scriptOf(calls));
     await scenario.drive(world);
     const { json: ledger } = await world.stack.control('POST', `/ledger/${attempt}/close?wait_s=${CLOSE_S}`);
     const { exchanges } = world.tap;
     const leaked = tokenFields(exchanges);
-    const { counts, deviations, roots } = compareWithExpected(calls, ledger, exchanges);
+    const { counts, deviations, roots, unresolved } = compareWithExpected(calls, schema, ledger, exchanges);
     const refused = ledger.refused.length;
-    const row: ResultRow = {
-      agent: scenario.agent,
-      version: scenario.version,
-      dialect: scenario.dialect,
-      run: scenario.run,
-      ...counts,
-      refused,
-      resends: callsOf(exchanges) - counts.calls,
-      tokenFields: leaked.length,
-      roots,
-      note: scenario.note ?? null,
-    };
-    await writeRow(row);
+    const resends = callsOf(exchanges) - counts.calls;
     if (leaked.length > 0) deviations.push(`token-like fields in replies: ${[...new Set(leaked)].join(', ')}`);
     if (refused !== (scenario.refused ?? 0))
       deviations.push(`${refused} refused calls, ${scenario.refused ?? 0} expected`);
-    if (row.resends !== (scenario.resends ?? 0))
-      deviations.push(`${row.resends} requests came again, ${scenario.resends ?? 0} expected`);
+    if (resends !== (scenario.resends ?? 0))
+      deviations.push(`${resends} requests came again, ${scenario.resends ?? 0} expected`);
     if (!ledger.complete) deviations.push('the ledger is not complete');
-    // A call that is joined runs once: so many requests reached the engine as there are records and refusals.
+    // A call that is joined runs once: so many requests reached the engine as there are records, unresolved calls and refusals.
     const runs = world.stack.worker.requests().filter(({ path }) => path.endsWith('/chat/completions')).length;
-    if (runs !== row.calls + refused)
-      deviations.push(`the engine ran ${runs} calls, ${row.calls + refused} are in the ledger`);
+    if (runs !== counts.calls + refused)
+      deviations.push(`the engine ran ${runs} calls, ${counts.calls + refused} are in the ledger`);
     const left = world.stack.worker.scriptRemaining();
     if (left > 0) deviations.push(`${left} scripted answers were never asked for`);
-    if (deviations.length === 0 && !(await isDocumented(row)))
-      deviations.push('docs/agents.md shows another result than this: run node scripts/agents-table.ts');
-    if (deviations.length > 0) throw new Error(`${attempt}:\n${deviations.join('\n')}\n${transcript(exchanges)}`);
-    return { row, ledger, exchanges };
+    if (deviations.length > 0)
+      throw new Error(`${attempt}, schema ${schema}:\n${deviations.join('\n')}\n${transcript(exchanges)}`);
+    const outcome = { ...counts, refused, resends, tokenFields: leaked.length, roots, unresolved };
+    return { outcome, ledger, exchanges };
   });
+}
+
+function attemptOf({ agent, dialect, run }: Scenario): string {
+  return slug(`${agent}-${dialect}-${run}`);
 }
 
 /** A fresh world for `use`, gone afterwards. The worker's replies are full of token ids that nobody may see. */
@@ -159,8 +171,8 @@ export async function withWorld<T>(
   }
 }
 
-function scriptOf(calls: readonly ScriptedCall[], attempt: string) {
-  const entry = ({ id, answer, when }: ScriptedCall) => ({ ...answer, id, times: 1, when: { attempt, ...when } });
+function scriptOf(calls: readonly ScriptedCall[]) {
+  const entry = ({ id, answer, when }: ScriptedCall) => ({ ...answer, id, times: 1, ...(when && { when }) });
   return {
     rules: calls.filter((call) => call.when !== undefined).map(entry),
     answers: calls.filter((call) => call.when === undefined).map(entry),

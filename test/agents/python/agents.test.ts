@@ -67,11 +67,11 @@ const langchain = (dialect: PythonOptions['dialect']) =>
 /** Another agent writes the summary, and afterwards it stands where the first prompt was. */
 const SUMMARY_ROOTS = {
   summary: { cause: 'history_differs', detail: { index: 0, role: 'system', part: 'text' } },
-  after: { cause: 'history_differs', detail: { index: 1, role: 'user', part: 'text' } },
+  after: { cause: 'history_differs', detail: { index: 1, role: 'user', part: 'text' }, beginsAnew: true },
 };
 /** LangChain's middleware writes the conversation into one prompt without instructions. */
 const MIDDLEWARE_ROOTS = {
-  summary: { cause: 'history_differs', detail: { index: 0, role: 'user', part: 'role' } },
+  summary: { cause: 'history_differs', detail: { index: 0, role: 'user', part: 'role' }, beginsAnew: true },
   after: SUMMARY_ROOTS.after,
 };
 

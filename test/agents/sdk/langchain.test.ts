@@ -39,8 +39,8 @@ const MESSAGES = both('Messages', 'messages');
 
 /** The middleware writes the conversation into one prompt without instructions. */
 const SUMMARY_ROOTS = {
-  summary: { cause: 'history_differs', detail: { index: 0, role: 'user', part: 'role' } },
-  after: { cause: 'history_differs', detail: { index: 1, role: 'user', part: 'text' } },
+  summary: { cause: 'history_differs', detail: { index: 0, role: 'user', part: 'role' }, beginsAnew: true },
+  after: { cause: 'history_differs', detail: { index: 1, role: 'user', part: 'text' }, beginsAnew: true },
 };
 
 const COMPLETED: Expectation = {

@@ -36,7 +36,7 @@ const CHAT_STREAM = variant('Chat stream', 'chat', true);
 /** The writer of the summary has other instructions, and afterwards the summary stands where the first prompt was. */
 const SUMMARY_ROOTS = {
   summary: { cause: 'history_differs', detail: { index: 0, role: 'system', part: 'text' } },
-  after: { cause: 'history_differs', detail: { index: 1, role: 'user', part: 'text' } },
+  after: { cause: 'history_differs', detail: { index: 1, role: 'user', part: 'text' }, beginsAnew: true },
 };
 
 const RESET = 'After a tool it takes a required tool choice back: set `resetToolChoice: false`.';

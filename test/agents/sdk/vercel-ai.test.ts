@@ -40,7 +40,7 @@ const MESSAGES = both('Messages', 'anthropic');
 /** The summary is asked for without tools, and afterwards stands where the first prompt was. */
 const SUMMARY_ROOTS = {
   summary: { cause: 'render_differs', nearest: 's2', detail: { keys: ['tool_choice', 'tools'] } },
-  after: { cause: 'history_differs', detail: { index: 1, role: 'user', part: 'text' } },
+  after: { cause: 'history_differs', detail: { index: 1, role: 'user', part: 'text' }, beginsAnew: true },
 };
 const REFUSAL_ROOTS = {
   summary: { ...SUMMARY_ROOTS.summary, nearest: 'r1' },
