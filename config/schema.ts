@@ -301,6 +301,13 @@ export const configSchema = z.strictObject({
       ),
       calls_per_attempt: key(z.int().min(1).default(100_000), 'most captured calls of one attempt; more: 400'),
       concurrent_calls: key(z.int().min(1).default(4096), 'most calls in flight in one process; more: 429'),
+      known_history_bytes: key(
+        z
+          .int()
+          .min(0)
+          .default(16 * MIB),
+        'memory for requests of captured attempts, so that the part of a history that comes again is not read again; 0: none',
+      ),
       json_depth: key(z.int().min(16).max(2048).default(512), 'deepest nesting of a request body; more: 400'),
     })
     .prefault({}),

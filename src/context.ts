@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/schema.ts';
+import { KnownHistories } from './call/known-histories.ts';
 import { OwedRows } from './call/owed-rows.ts';
 import type { RunningCalls } from './call/running-calls.ts';
 import { buildRunningCalls } from './call/running-calls.ts';
@@ -22,6 +23,7 @@ export interface Context {
   readonly workers: WorkerPool;
   readonly strategy: CaptureStrategy;
   readonly running: RunningCalls;
+  readonly histories: KnownHistories;
   /** What the ledger could not be told while it was away. */
   readonly owed: OwedRows;
   /** Set once the process was told to stop: new calls are refused, calls in flight are finished. */
@@ -82,6 +84,7 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
     }),
     strategy: buildStrategy(config),
     running: buildRunningCalls(metrics),
+    histories: new KnownHistories(config.limits.known_history_bytes),
     owed: new OwedRows(ledger, events),
     lifecycle: { draining: false },
     replica,

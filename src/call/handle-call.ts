@@ -60,11 +60,13 @@ async function takeCall(ctx: Context, incoming: IncomingCall, channel: AgentChan
   const parseMs = performance.now();
   const target = identifyAttempt(incoming.attempt, incoming.dialect, incoming.headers[PARENT_HEADER]);
   if ('status' in target) return refusal(target);
+  const seen = target.attempt === null ? null : ctx.histories.of(target.attempt, incoming.dialect);
   const parsed = parseCall(
     incoming.dialect,
     incoming.body,
     conversionOptions(ctx, incoming),
     ctx.config.limits.json_depth,
+    seen,
   );
   if ('status' in parsed) return refusal(parsed);
   ctx.events.stripped(parsed.request.stripped);
@@ -78,6 +80,7 @@ async function takeCall(ctx: Context, incoming: IncomingCall, channel: AgentChan
   const evidenceMs = performance.now();
   const evidence = gatherEvidence(parsed.request.messages, fields, ctx.config.lineage.reasoning);
   if ('status' in evidence) return refusal(evidence);
+  if (seen !== null) ctx.histories.remember(target.attempt, incoming.dialect, seen, parsed.body);
   ctx.events.phase('evidence', performance.now() - evidenceMs);
   return captureCall(ctx, { ...parsed, fields, evidence }, target.attempt, target.namedParent, incoming, channel);
 }

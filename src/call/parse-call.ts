@@ -11,6 +11,8 @@ import {
   isRefusal,
 } from '../protocol/conversation.ts';
 import type { JsonNode } from '../protocol/json/json-node.ts';
+import type { SeenValues } from '../protocol/json/known-values.ts';
+import { memoOf } from '../protocol/json/memo.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
 import { messages } from '../protocol/messages/index.ts';
 import { responses } from '../protocol/responses/index.ts';
@@ -23,14 +25,15 @@ export interface ParsedCall {
 
 export const CONVERTERS: Readonly<Record<Dialect, DialectConverter>> = { responses, chat, messages };
 
-/** Reads a body of the asked dialect (protocol section 2). Every refusal names what to change; nothing is recorded. */
+/** Reads a body of the asked dialect (protocol section 2), with what is known of earlier ones. Every refusal names what to change; nothing is recorded. */
 export function parseCall(
   dialect: Dialect,
   bytes: Buffer,
   options: ConversionOptions,
   maxDepth: number,
+  seen: SeenValues | null = null,
 ): ParsedCall | ServiceError {
-  const body = parseBody(bytes, maxDepth);
+  const body = parseBody(bytes, maxDepth, seen);
   if (!('kind' in body) || !('bytes' in body)) return body as ServiceError;
   const request = CONVERTERS[dialect].convert(body, options);
   if (isRefusal(request)) {
@@ -39,9 +42,9 @@ export function parseCall(
   return { request, body };
 }
 
-/** Parses a body that must be a JSON object. */
-export function parseBody(bytes: Buffer, maxDepth: number): JsonNode | ServiceError {
-  const body = parseJson(bytes, { maxDepth });
+/** Parses a body that must be a JSON object. Of a body that was parsed with what was seen before, nothing refers to `bytes` but what is not worth keeping. */
+export function parseBody(bytes: Buffer, maxDepth: number, seen: SeenValues | null = null): JsonNode | ServiceError {
+  const body = parseJson(bytes, seen === null ? { maxDepth } : { maxDepth, known: seen });
   if (isJsonProblem(body)) {
     return serviceError(
       'invalid_json',
@@ -52,6 +55,7 @@ export function parseBody(bytes: Buffer, maxDepth: number): JsonNode | ServiceEr
   }
   if (!body.isObject())
     return serviceError('invalid_json', `The body must be a JSON object, not ${article(body.kind)}.`);
+  seen?.detach(body);
   return body;
 }
 
@@ -61,8 +65,8 @@ const NOT_THE_CALL: ReadonlySet<string> = new Set(['stream', 'stream_options', '
 /**
  * Identity of a captured request for the re-send rule (design, "Never twice"): dialect and body, but for the members above, in whatever order the members stand. The
  * bytes of a member count as they came, since clients repeat the conversation byte for byte; Codex writes its `client_metadata` in another order each time, and
- * others count their tries there. What shapes the prompt is told apart by `evidence`, a digest of all of it; for the rest of a long member a checksum of its bytes is
- * enough, which costs a third of a digest. 64 hex digits.
+ * others count their tries there. What shapes the prompt is told apart by `evidence`, a digest of all of it; for the rest of a long member a checksum of the bytes of each
+ * of its elements is enough, which costs a third of a digest. 64 hex digits.
  */
 export function requestDigest(dialect: Dialect, body: JsonNode, evidence: string): string {
   const members = body.keys.map((key, at) => ({ key, value: body.children[at] as JsonNode }));
@@ -77,9 +81,11 @@ export function requestDigest(dialect: Dialect, body: JsonNode, evidence: string
 const SMALL_MEMBER = 1024;
 
 function memberIdentity(value: JsonNode): string {
-  const length = value.end - value.start;
-  return length <= SMALL_MEMBER ? value.rawText() : `${length}:${crc32(value.raw())}`;
+  if (value.end - value.start <= SMALL_MEMBER) return value.rawText();
+  return value.isArray() ? `[${value.children.map(checksum).join()}]` : checksum(value);
 }
+
+const checksum = memoOf((value) => `${value.end - value.start}:${crc32(value.raw())}`);
 
 function article(kind: string): string {
   return kind === 'array'

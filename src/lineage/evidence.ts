@@ -20,6 +20,23 @@ import type { EvidenceItem, ReasoningPolicy } from './types.ts';
  * `name` of system and user messages. Not part of it: item ids, the `name` that some frameworks stick on assistant turns.
  */
 export function evidenceOf(message: EngineMessage, policy: ReasoningPolicy): EvidenceItem {
+  const known = KNOWN[policy];
+  let item = known.get(message);
+  if (item === undefined) {
+    item = takeEvidence(message, policy);
+    known.set(message, item);
+  }
+  return item;
+}
+
+/** Messages of a history that came before are the same objects (parse-json.ts, `known`). */
+const KNOWN: Readonly<Record<ReasoningPolicy, WeakMap<EngineMessage, EvidenceItem>>> = {
+  required: new WeakMap(),
+  optional: new WeakMap(),
+  hidden: new WeakMap(),
+};
+
+function takeEvidence(message: EngineMessage, policy: ReasoningPolicy): EvidenceItem {
   switch (message.role) {
     case 'system':
     case 'user':

@@ -1,5 +1,6 @@
 import { type JsonFragment, joinFragments, jsonString } from './json/fragment.ts';
 import type { JsonNode } from './json/json-node.ts';
+import { memoOf } from './json/memo.ts';
 import { isJsonProblem, parseJson } from './json/parse-json.ts';
 
 /**
@@ -68,7 +69,12 @@ function holdsStripped(node: JsonNode, level: Level): boolean {
     if (level.drop.has(key)) return true;
     if (!level.holders.has(key)) continue;
     const value = node.children[at] as JsonNode;
-    if (value.isArray() ? value.children.some(messageHoldsStripped) : messageHoldsStripped(value)) return true;
+    if (
+      value.isArray()
+        ? value.children.some(level === REQUEST ? elementHoldsStripped : messageHoldsStripped)
+        : messageHoldsStripped(value)
+    )
+      return true;
   }
   return false;
 }
@@ -76,6 +82,8 @@ function holdsStripped(node: JsonNode, level: Level): boolean {
 function messageHoldsStripped(node: JsonNode): boolean {
   return holdsStripped(node, MESSAGE);
 }
+
+const elementHoldsStripped = memoOf(messageHoldsStripped);
 
 /** A value without what must go, as JSON. Only objects lose members. */
 function without(node: JsonNode, level: Level, stripped: string[]): JsonFragment[] {

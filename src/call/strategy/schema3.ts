@@ -1,3 +1,4 @@
+import type { EvidenceItem } from '../../lineage/types.ts';
 import type { SourceMatchSpelling } from '../../protocol/wire/admission.ts';
 import type { OwnerKey } from '../../protocol/wire/coordinates.ts';
 import {
@@ -42,21 +43,16 @@ export function schema3(options: Schema3Options): CaptureStrategy {
 
 function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3Options): string {
   const { candidate } = admission;
-  const items = admission.items.map((item) => ({
-    schema_version: 3,
-    role: item.role,
-    digest: item.digest,
-    empty_tool_content_digest: item.emptyToolContentDigest,
-  }));
   const statement =
     candidate === null ? null : candidate.match === 'exact' ? sourceMatch?.exact : sourceMatch?.emptyToolContent;
-  return JSON.stringify({
+  const head = {
     schema_version: 3,
     [ownerKey]: admission.attempt,
     model_call_id: admission.callId,
     mode: 'candidate',
     ...admissionMembers(admission),
-    request_replay: { schema_version: 3, normalization_version: 1, items, render_digest: admission.renderDigest },
+  };
+  const rest = {
     candidate_replay:
       candidate === null
         ? null
@@ -69,7 +65,16 @@ function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3O
             render_digest: candidate.renderDigest,
           },
     ...(sourceMatch === null ? {} : { [sourceMatch.name]: statement }),
-  });
+  };
+  const items = admission.items.map(itemJson).join();
+  const replay = `{"schema_version":3,"normalization_version":1,"items":[${items}],"render_digest":"${admission.renderDigest}"}`;
+  return `${JSON.stringify(head).slice(0, -1)},"request_replay":${replay},${JSON.stringify(rest).slice(1)}`;
+}
+
+/** Roles and digests need no escaping, and there are as many of these as messages. */
+function itemJson({ role, digest, emptyToolContentDigest }: EvidenceItem): string {
+  const second = emptyToolContentDigest === null ? 'null' : `"${emptyToolContentDigest}"`;
+  return `{"schema_version":3,"role":"${role}","digest":"${digest}","empty_tool_content_digest":${second}}`;
 }
 
 function recordJson(facts: RecordFacts): string {

@@ -27,6 +27,11 @@ import type { Job } from './transactions.ts';
 /** Nobody waits for these: they go with the next message, or after a moment. */
 const CAN_WAIT: ReadonlySet<OperationName> = new Set(['delivered']);
 const CAN_WAIT_MS = 50;
+/**
+ * Messages to the thread are at least so far apart: under load each transaction, with its sync and its pages to write, then serves several calls. One that comes after
+ * a pause goes at once.
+ */
+const GATHER_MS = 2;
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
@@ -43,7 +48,9 @@ export class SqliteLedger implements Ledger {
   #outbox: Job[] = [];
   /** A message is at the thread. What is asked for meanwhile waits here for the next one: the thread could not begin with it any earlier. */
   #busy = false;
-  #idler: NodeJS.Timeout | undefined;
+  #sentMs = Number.NEGATIVE_INFINITY;
+  /** When the outbox is going to be sent: soon, or with what can wait. */
+  #planned: { readonly soon: boolean; readonly cancel: () => void } | null = null;
   #thread: { readonly worker: Worker; readonly port: MessagePort; readonly ended: Promise<void> } | null = null;
   #unusable = 'the ledger has not been started';
 
@@ -78,7 +85,7 @@ export class SqliteLedger implements Ledger {
   async stop(): Promise<void> {
     const thread = this.#thread;
     if (!thread) return;
-    clearTimeout(this.#idler);
+    this.#planned?.cancel();
     if (this.#outbox.length > 0) thread.port.postMessage(this.#outbox satisfies ToThread);
     this.#outbox = [];
     this.#thread = null;
@@ -188,27 +195,37 @@ export class SqliteLedger implements Ledger {
       this.#lastId += 1;
       this.#waiting.set(this.#lastId, { resolve: resolve as (value: unknown) => void, reject });
       this.#outbox.push({ id: this.#lastId, name, args, nowS: this.#options.now() });
-      if (this.#busy) return;
-      if (CAN_WAIT.has(name)) this.#idler ??= setTimeout(() => this.#send(), CAN_WAIT_MS);
-      // One message for everything that this turn of the event loop asks for.
-      else if (this.#outbox.length === 1 || this.#idler !== undefined) setImmediate(() => this.#send());
+      if (!this.#busy) this.#plan(!CAN_WAIT.has(name));
     });
   }
 
+  #plan(soon: boolean): void {
+    if (this.#planned !== null && (this.#planned.soon || !soon)) return;
+    this.#planned?.cancel();
+    const waitMs = soon ? this.#sentMs + GATHER_MS - performance.now() : CAN_WAIT_MS;
+    if (waitMs > 0) {
+      const timer = setTimeout(() => this.#send(), waitMs);
+      this.#planned = { soon, cancel: () => clearTimeout(timer) };
+    } else {
+      // One message for everything that this turn of the event loop asks for.
+      const immediate = setImmediate(() => this.#send());
+      this.#planned = { soon, cancel: () => clearImmediate(immediate) };
+    }
+  }
+
   #send(): void {
-    clearTimeout(this.#idler);
-    this.#idler = undefined;
-    if (this.#outbox.length === 0 || this.#busy || !this.#thread) return;
+    this.#planned = null;
+    if (!this.#thread) return;
     this.#thread.port.postMessage(this.#outbox satisfies ToThread);
     this.#outbox = [];
     this.#busy = true;
+    this.#sentMs = performance.now();
   }
 
   #receive(message: FromThread): void {
     if (message === 'closed' || 'opened' in message) return;
     this.#busy = false;
-    if (this.#outbox.some(({ name }) => !CAN_WAIT.has(name))) this.#send();
-    else if (this.#outbox.length > 0) this.#idler ??= setTimeout(() => this.#send(), CAN_WAIT_MS);
+    if (this.#outbox.length > 0) this.#plan(this.#outbox.some(({ name }) => !CAN_WAIT.has(name)));
     for (const answer of message) {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);

@@ -12,6 +12,9 @@ import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { readAssistant, readText } from './read-assistant.ts';
 import { hasExactly, readContent } from './read-content.ts';
 
+/** What a node was read as, where that is all it comes to. */
+const READ = new WeakMap<JsonNode, EngineMessage>();
+
 /** What stands in a tool message in the place of an image; the image follows in a user message (C19). */
 const IMAGE_PLACEHOLDER = '[image attached below]';
 
@@ -25,8 +28,10 @@ export function readMessages(list: JsonNode | undefined): EngineMessage[] | Requ
   const messages: EngineMessage[] = [];
   let toolImages: EnginePart[] = [];
   for (const [at, node] of list.elements().entries()) {
-    const message = readMessage(node, `messages[${at}]`, toolImages);
+    const images = toolImages.length;
+    const message = READ.get(node) ?? readMessage(node, `messages[${at}]`, toolImages);
     if (isRefusal(message)) return message;
+    if (toolImages.length === images) READ.set(node, message);
     if (message.role !== 'tool' && toolImages.length > 0) {
       messages.push({ role: 'user', content: toolImages });
       toolImages = [];

@@ -5,21 +5,22 @@ export type JsonFragment = string | Uint8Array;
 
 /** Joins fragments into one UTF-8 buffer. */
 export function joinFragments(fragments: readonly JsonFragment[]): Buffer {
-  const parts: Uint8Array[] = [];
-  let pending = '';
+  const [only] = fragments;
+  if (fragments.length === 1 && Buffer.isBuffer(only)) return only;
+  let length = 0;
+  for (const fragment of fragments)
+    length += typeof fragment === 'string' ? Buffer.byteLength(fragment) : fragment.length;
+  const joined = Buffer.allocUnsafe(length);
+  let at = 0;
   for (const fragment of fragments) {
     if (typeof fragment === 'string') {
-      pending += fragment;
-      continue;
+      at += joined.write(fragment, at);
+    } else {
+      joined.set(fragment, at);
+      at += fragment.length;
     }
-    if (pending !== '') {
-      parts.push(Buffer.from(pending));
-      pending = '';
-    }
-    parts.push(fragment);
   }
-  if (pending !== '') parts.push(Buffer.from(pending));
-  return parts.length === 1 && Buffer.isBuffer(parts[0]) ? parts[0] : Buffer.concat(parts);
+  return joined;
 }
 
 /** A JSON string token. Lone surrogates come out as escapes, so the result is always valid UTF-8. */

@@ -14,12 +14,13 @@ const NO_KEYS: readonly string[] = [];
  * their members in order with duplicates, numbers keep their spelling. Reads follow the ecosystem: the last duplicate wins.
  */
 export class JsonNode {
-  readonly bytes: Buffer;
+  /** The text it stands in; with `start` and `end` it changes by {@link moveTo} alone. */
+  bytes: Buffer;
   readonly kind: JsonKind;
   /** First byte of the value. */
-  readonly start: number;
+  start: number;
   /** One past the last byte of the value. */
-  readonly end: number;
+  end: number;
   /** A string that holds at least one backslash. */
   readonly escaped: boolean;
   /** A string that `JSON.stringify` would spell otherwise: it holds `\\u....` or `\\/`. */
@@ -47,6 +48,14 @@ export class JsonNode {
     this.respelled = respelled;
     this.children = children;
     this.keys = keys;
+  }
+
+  /** Says that this value stands in a copy of its text, `shift` bytes further on. */
+  moveTo(bytes: Buffer, shift: number): void {
+    this.bytes = bytes;
+    this.start += shift;
+    this.end += shift;
+    for (const child of this.children) child.moveTo(bytes, shift);
   }
 
   /** The source bytes of this value (a view, not a copy). */

@@ -20,6 +20,20 @@ export interface ParseJsonOptions {
    * these doubles; `value()` of a tree that holds one throws.
    */
   readonly allowNonFinite?: boolean;
+  /** What stood in earlier texts of the same kind, and probably stands in this one again. */
+  readonly known?: KnownValues;
+}
+
+/**
+ * Values of earlier texts that were parsed with the same options. Where one stands in the new text byte for byte, in the same place of the tree, its node is taken
+ * over instead of a new one: the same node says the same value, so whatever was derived from it holds again.
+ */
+export interface KnownValues {
+  /** Top-level members by name; objects, arrays and strings. */
+  readonly members: ReadonlyMap<string, JsonNode>;
+  /** A top-level member that is an array, and the elements that it had: objects. Lists that began alike share their nodes. */
+  readonly listName: string;
+  readonly lists: readonly (readonly JsonNode[])[];
 }
 
 const DEFAULT_MAX_DEPTH = 512;
@@ -34,6 +48,8 @@ PLAIN[BACKSLASH] = 0;
 /** 1 for the bytes that are neither a quote nor a bracket. */
 const BETWEEN = new Uint8Array(256).fill(1);
 for (const byte of [QUOTE, 0x5b, 0x5d, 0x7b, 0x7d]) BETWEEN[byte] = 0;
+
+const NOTHING_KNOWN: readonly (readonly JsonNode[])[] = [];
 
 class Malformed extends Error {
   readonly offset: number;
@@ -74,6 +90,7 @@ class Parser {
   private readonly maxDepth: number;
   private readonly skip: ReadonlySet<string> | undefined;
   private readonly allowNonFinite: boolean;
+  private readonly known: KnownValues | undefined;
   private at = 0;
   private escaped = false;
   private respelled = false;
@@ -83,6 +100,7 @@ class Parser {
     this.maxDepth = options.maxDepth ?? DEFAULT_MAX_DEPTH;
     this.skip = options.skip;
     this.allowNonFinite = options.allowNonFinite ?? false;
+    this.known = options.known;
   }
 
   parse(): JsonNode {
@@ -144,7 +162,7 @@ class Parser {
         this.skipValue();
         children.push(new JsonNode(this.bytes, 'skipped', skippedFrom, this.at));
       } else {
-        children.push(this.value(depth + 1));
+        children.push(depth === 1 && this.known !== undefined ? this.member(key, this.known) : this.value(depth + 1));
       }
       this.space();
       const byte = this.bytes[this.at];
@@ -159,17 +177,37 @@ class Parser {
     }
   }
 
-  private array(depth: number): JsonNode {
+  /** A top-level member, taken over where it is known. */
+  private member(key: string, known: KnownValues): JsonNode {
+    if (key === known.listName && this.bytes[this.at] === 0x5b) return this.array(2, known.lists);
+    const node = known.members.get(key);
+    return node !== undefined && this.takes(node) ? node : this.value(2);
+  }
+
+  /** Steps over a known value if it stands here. */
+  private takes(node: JsonNode): boolean {
+    const { bytes, at } = this;
+    const end = at + node.end - node.start;
+    if (end > bytes.length || bytes.compare(node.bytes, node.start, node.end, at, end) !== 0) return false;
+    this.at = end;
+    return true;
+  }
+
+  private array(depth: number, known: readonly (readonly JsonNode[])[] = NOTHING_KNOWN): JsonNode {
     this.checkDepth(depth);
     const start = this.at++;
     const children: JsonNode[] = [];
+    let lists = known;
     this.space();
     if (this.bytes[this.at] === 0x5d) {
       this.at++;
       return new JsonNode(this.bytes, 'array', start, this.at, false, children);
     }
     for (;;) {
-      children.push(this.value(depth + 1));
+      const index = children.length;
+      const again = lists.find((list) => list[index] !== undefined && this.takes(list[index]))?.[index];
+      lists = again === undefined ? NOTHING_KNOWN : lists.filter((list) => list[index] === again);
+      children.push(again ?? this.value(depth + 1));
       this.space();
       const byte = this.bytes[this.at];
       if (byte === 0x2c) {
