@@ -19,7 +19,7 @@ export function chatToResponses(request: ConvertedRequest, answer: EngineAnswer,
     error: status === 'failed' ? { code: 'server_error', message: 'The engine did not finish the answer.' } : null,
     usage: usageOf(answer),
   };
-  const json = responseObject(head, request.replyContext.repeated, state);
+  const json = Buffer.from(responseObject(head, request.replyContext.repeated, state));
   const items = servedItems(state.output);
   return {
     responseId: head.id,

@@ -33,7 +33,7 @@ class EventWriter {
   }
 
   open(head: ResponseHead, repeated: ConvertedRequest['replyContext']['repeated']): void {
-    const response = `"response":${responseObject(head, repeated, IN_PROGRESS).toString('utf8')}`;
+    const response = `"response":${responseObject(head, repeated, IN_PROGRESS)}`;
     this.event('response.created', response);
     this.event('response.in_progress', response);
   }

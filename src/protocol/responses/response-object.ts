@@ -1,5 +1,6 @@
 import type { ConvertedRequest, EngineAnswer, EngineUsage } from '../conversation.ts';
-import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
+import { fragmentText, jsonString } from '../json/fragment.ts';
+import { madeOnce } from '../memo.ts';
 
 /** What sets one state of a response apart from another. */
 export interface ResponseState {
@@ -35,21 +36,24 @@ export function usageOf(answer: EngineAnswer): EngineUsage {
 }
 
 /** A complete Response object with every member that strict clients want (clients.md 1.1). */
-export function responseObject(
-  head: ResponseHead,
-  repeated: ConvertedRequest['replyContext']['repeated'],
-  state: ResponseState,
-): Buffer {
-  const out: JsonFragment[] = [
-    `{"id":${jsonString(head.id)},"object":"response","created_at":${head.createdS},"status":"${state.status}",`,
-    `"background":false,"error":${errorJson(state.error)},"incomplete_details":${incompleteJson(state.incompleteReason)},`,
-    `"model":${jsonString(head.model)},"output":[`,
-    state.output.join(','),
-    `],"previous_response_id":null,"usage":${state.usage === null ? 'null' : usageJson(state.usage)}`,
-  ];
-  for (const [name, json] of repeated) out.push(`,${jsonString(name)}:`, json);
-  out.push('}');
-  return joinFragments(out);
+export function responseObject(head: ResponseHead, repeated: Repeated, state: ResponseState): string {
+  return (
+    `{"id":${jsonString(head.id)},"object":"response","created_at":${head.createdS},"status":"${state.status}",` +
+    `"background":false,"error":${errorJson(state.error)},"incomplete_details":${incompleteJson(state.incompleteReason)},` +
+    `"model":${jsonString(head.model)},"output":[${state.output.join(',')}],"previous_response_id":null,` +
+    `"usage":${state.usage === null ? 'null' : usageJson(state.usage)}${madeOnce(TEXTS, repeated, () => repeatedText(repeated)).text}}`
+  );
+}
+
+type Repeated = ConvertedRequest['replyContext']['repeated'];
+
+/** A stream tells them three times. */
+const TEXTS = new WeakMap<Repeated, { readonly text: string }>();
+
+function repeatedText(repeated: Repeated): { readonly text: string } {
+  let text = '';
+  for (const [name, json] of repeated) text += `,${jsonString(name)}:${fragmentText(json)}`;
+  return { text };
 }
 
 function errorJson(error: ResponseState['error']): string {

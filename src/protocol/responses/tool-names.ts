@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ClientTool } from '../conversation.ts';
+import { madeOnce } from '../memo.ts';
 
 /** Engines and chat templates know function names of this many characters at most. */
 const MAX_NAME_LENGTH = 64;
@@ -39,8 +40,14 @@ export interface ToolNames {
   readonly toolSearchName: string;
 }
 
+const NAMES = new WeakMap<ReadonlyMap<string, ClientTool>, ToolNames>();
+
 /** Names in both directions, for the tools of one request by engine name. */
 export function toolNames(tools: ReadonlyMap<string, ClientTool>): ToolNames {
+  return madeOnce(NAMES, tools, () => makeNames(tools));
+}
+
+function makeNames(tools: ReadonlyMap<string, ClientTool>): ToolNames {
   const exact = new Map<string, string>();
   for (const [engineName, tool] of tools) exact.set(identityOf(tool), engineName);
   const bare = bareNames(tools);
