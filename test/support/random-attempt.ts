@@ -22,7 +22,7 @@ export const TOOLS: History['tools'] = ['f', 'Bash', 'mcp__server__tool'].map((n
 }));
 
 /** What no double holds does not survive a client that parses (clients.md 5). */
-const survives = (text: string) => !/[eE]\+?\d{3,}/.test(text);
+export const survives = (text: string) => !/[eE]\+?\d{3,}/.test(text);
 
 /** Random answers of a model, the same for the same seed and none like another: a mark stands in the text, the reasoning and the id of the first call. */
 export function someAnswers(count: number, seed: number): ScriptedAnswer[] {
