@@ -21,31 +21,31 @@ export function takeBodiesAsBytes(app: FastifyInstance, limitBytes: number): voi
     delete request.headers['content-type'];
     done();
   });
-  app.addContentTypeParser(
-    '*',
-    { parseAs: 'buffer', bodyLimit: limitBytes },
-    async (request: FastifyRequest, body: Buffer) => {
-      const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-      if (encoding === 'identity' || encoding === '') return body;
-      const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
-      if (decode === undefined) {
-        throw new ServiceErrorException(
-          serviceError(
-            'unsupported_media_type',
-            `content-encoding: ${encoding} is not supported; use gzip, deflate, br, zstd, or none.`,
-          ),
-        );
-      }
-      try {
-        return await decode(body, { maxOutputLength: limitBytes });
-      } catch (error) {
-        const tooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-        throw new ServiceErrorException(
-          tooLarge ? bodyTooLarge(limitBytes) : serviceError('invalid_json', `The body is not valid ${encoding}.`),
-        );
-      }
-    },
-  );
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: limitBytes }, (request, body: Buffer, done) => {
+    const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+    if (encoding === 'identity' || encoding === '') return done(null, body);
+    decompressed(encoding, body, limitBytes).then((whole) => done(null, whole), done);
+  });
+}
+
+async function decompressed(encoding: string, body: Buffer, limitBytes: number): Promise<Buffer> {
+  const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (decode === undefined) {
+    throw new ServiceErrorException(
+      serviceError(
+        'unsupported_media_type',
+        `content-encoding: ${encoding} is not supported; use gzip, deflate, br, zstd, or none.`,
+      ),
+    );
+  }
+  try {
+    return await decode(body, { maxOutputLength: limitBytes });
+  } catch (error) {
+    const tooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw new ServiceErrorException(
+      tooLarge ? bodyTooLarge(limitBytes) : serviceError('invalid_json', `The body is not valid ${encoding}.`),
+    );
+  }
 }
 
 export function bodyTooLarge(limitBytes: number) {

@@ -1,16 +1,20 @@
 import { Command } from 'commander';
 import { ConfigError } from '../../config/load.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
-import { agentKeyCommand } from './agent-key.ts';
-import { demoCommand } from './demo.ts';
-import { doctorCommand } from './doctor.ts';
-import { ledgerCommand } from './ledger.ts';
-import { lineageCommand } from './lineage.ts';
-import { rowsCommand } from './rows.ts';
-import { serveCommand } from './serve.ts';
 import { UsageError } from './usage-error.ts';
 import { packageVersion } from './version.ts';
-import { workerCommand } from './worker.ts';
+
+/** Each loads what it needs when it is asked for: the service does not carry the demo's client around. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand(),
+  worker: async () => (await import('./worker.ts')).workerCommand(),
+  demo: async () => (await import('./demo.ts')).demoCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+  ledger: async () => (await import('./ledger.ts')).ledgerCommand(),
+  rows: async () => (await import('./rows.ts')).rowsCommand(),
+  lineage: async () => (await import('./lineage.ts')).lineageCommand(),
+  'agent-key': async () => (await import('./agent-key.ts')).agentKeyCommand(),
+};
 
 const program = new Command('gym-model-proxy')
   .description(
@@ -22,18 +26,10 @@ const program = new Command('gym-model-proxy')
   .addHelpText('after', '\nNew here? Start with: gym-model-proxy demo')
   .configureOutput({ outputError: (text, write) => write(text) });
 
-for (const command of [
-  serveCommand(),
-  workerCommand(),
-  demoCommand(),
-  doctorCommand(),
-  ledgerCommand(),
-  rowsCommand(),
-  lineageCommand(),
-  agentKeyCommand(),
-]) {
-  program.addCommand(command);
-}
+const asked = process.argv[2] ?? '';
+// Help, and a word that is no command, need all of them.
+for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
+  program.addCommand(await (COMMANDS[name] as () => Promise<Command>)());
 
 try {
   await program.parseAsync();
