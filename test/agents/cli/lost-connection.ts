@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runBeside } from '../harness/child.ts';
 import type { ScriptedCall } from '../harness/expectation.ts';
 import { interrupt, type Moment } from '../harness/interrupt.ts';
 import { runScenario, type World } from '../harness/scenario.ts';
@@ -52,7 +53,7 @@ export function lostConnectionTests(
             world.stack.worker.arm({ kind: 'hold', match: { turn: 1 } });
             await interrupt(world, moment);
           };
-          const [child] = await Promise.all([agent.run(world, TASK), breakIt()]);
+          const child = await runBeside(agent.run(world, TASK), breakIt());
           assert.ok(child.stdout.endsWith(`${FIRST_ANSWER}\n`), child.stdout + child.stderr);
         },
       });

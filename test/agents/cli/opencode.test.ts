@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { runBeside } from '../harness/child.ts';
 import type { ScriptedCall } from '../harness/expectation.ts';
 import { runScenario, type World } from '../harness/scenario.ts';
 import { opencode } from './agents.ts';
@@ -80,7 +81,7 @@ describe('opencode', { concurrency: 2 }, () => {
       ],
       drive: async (world) => {
         await agent.setUp(world);
-        const [child] = await Promise.all([agent.run(world, TASK), together(world)]);
+        const child = await runBeside(agent.run(world, TASK), together(world));
         assert.ok(child.stdout.endsWith(`${FIRST_ANSWER}\n`), child.stderr);
         assert.equal((await agent.run(world, FOLLOW_UP, { resume: true })).stdout, `${LAST_ANSWER}\n`);
       },
@@ -95,7 +96,7 @@ describe('opencode', { concurrency: 2 }, () => {
       calls: compactionCalls([1000, 99_000]),
       drive: async (world) => {
         await agent.setUp(world);
-        const [child] = await Promise.all([agent.run(world, TASK), together(world)]);
+        const child = await runBeside(agent.run(world, TASK), together(world));
         assert.ok(child.stdout.endsWith(`${FIRST_ANSWER}\n`), child.stderr);
       },
     });
@@ -112,7 +113,7 @@ describe('opencode', { concurrency: 2 }, () => {
       drive: async (world) => {
         await agent.setUp(world);
         world.stack.worker.arm({ kind: 'length_refusal', match: { turn: 2 } });
-        const [child] = await Promise.all([agent.run(world, TASK), together(world)]);
+        const child = await runBeside(agent.run(world, TASK), together(world));
         assert.ok(child.stdout.endsWith(`${FIRST_ANSWER}\n`), child.stderr);
         assert.equal(child.code, 1);
       },
@@ -148,7 +149,7 @@ describe('opencode', { concurrency: 2 }, () => {
       ],
       drive: async (world) => {
         await agent.setUp(world);
-        const [child] = await Promise.all([agent.run(world, TASK), together(world)]);
+        const child = await runBeside(agent.run(world, TASK), together(world));
         assert.ok(child.stdout.endsWith(`${FIRST_ANSWER}\n`), child.stderr);
       },
     });

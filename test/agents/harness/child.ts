@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { NODE_FOLDER } from './packages.ts';
 
 /** A program that came to its end. */
@@ -54,9 +56,12 @@ export function cleanEnvironment(home: string): Record<string, string> {
 
 /** Runs a program in the clean environment until it ends or its time is up. */
 export async function runChild(program: string, args: readonly string[], options: ChildOptions): Promise<ChildResult> {
+  // Some unpack parts of themselves there at every start, and leave them.
+  const temporary = join(options.home, 'tmp');
+  await mkdir(temporary, { recursive: true });
   const child = spawn(program, args, {
     cwd: options.cwd,
-    env: { ...cleanEnvironment(options.home), ...options.env },
+    env: { ...cleanEnvironment(options.home), TMPDIR: temporary, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true, // a process group of its own, so that what it started can be ended with it
   });
@@ -83,6 +88,15 @@ export async function runChild(program: string, args: readonly string[], options
     clearTimeout(timer);
     endGroup(child.pid);
   }
+}
+
+/** Waits for what has to happen while a program runs, then for its end. Rejects with what it wrote where it ended before that happened. */
+export async function runBeside(run: Promise<ChildResult>, beside: Promise<void>): Promise<ChildResult> {
+  const tooEarly = run.then(({ code, timedOut, stdout, stderr }) => {
+    throw new Error(`the agent ended too early (${timedOut ? 'out of time' : `code ${code}`}):\n${stdout}\n${stderr}`);
+  });
+  await Promise.race([beside, tooEarly]);
+  return run;
 }
 
 /** Ends a process group that this process started. */

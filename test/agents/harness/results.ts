@@ -74,10 +74,10 @@ export function numbersOf(rows: readonly ResultRow[]): number[] {
 export const NUMBERS = [
   'calls',
   'schema 3: continue',
-  'roots',
+  'schema 3: roots',
   'schema 2: continue',
-  'roots',
-  'unresolved',
+  'schema 2: roots',
+  'schema 2: unresolved',
   'wrong parents',
   'pending',
   'failures',

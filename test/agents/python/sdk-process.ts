@@ -57,7 +57,7 @@ export interface SdkProcess {
 }
 
 /** Everything that is asked of one process must be done by then. */
-const LIFETIME_MS = 4 * 60_000;
+const LIFETIME_MS = 8 * 60_000;
 
 /** Starts driver.py with a module of this folder, in the clean environment of the agents. */
 export async function startSdkProcess(module: string): Promise<SdkProcess> {
