@@ -1,3 +1,4 @@
+import type { MemoEntry } from './memo.ts';
 import { plainText } from './plain-text.ts';
 
 /** `skipped` is a value that was stepped over and not built (see ParseJsonOptions.skip). */
@@ -29,6 +30,8 @@ export class JsonNode {
   readonly children: readonly JsonNode[];
   /** Member names of an object, decoded, in order, duplicates included. */
   readonly keys: readonly string[];
+  /** What readers keep of this value (memo.ts). */
+  memo: MemoEntry | undefined = undefined;
 
   constructor(
     bytes: Buffer,

@@ -7,7 +7,7 @@ import {
   type UserMessage,
 } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { madeOnce, readOnce } from '../memo.ts';
+import { readMemo } from '../read-memo.ts';
 import { invalid, wrongType } from '../refusals.ts';
 import { singleText, userText } from '../single-text.ts';
 import { foldAssistant } from './fold-assistant.ts';
@@ -73,8 +73,7 @@ class Fold {
   }
 
   private addAssistant(message: JsonNode, path: string): RequestRefusal | null {
-    const turns = madeOnce(TURNS, this.declaresRaw, () => new WeakMap());
-    const turn = readOnce(turns, message, () => readTurn(message, path, this.declaresRaw));
+    const turn = TURNS.of(message, [this.declaresRaw], () => readTurn(message, path, this.declaresRaw));
     if (isRefusal(turn)) return turn;
     this.closeRun();
     this.messages.push(turn);
@@ -83,7 +82,7 @@ class Fold {
   }
 
   private addSystem(message: JsonNode, path: string): RequestRefusal | null {
-    const said = readOnce(SYSTEM, message, () => readSystem(message, path));
+    const said = SYSTEM.of(message, [], () => readSystem(message, path));
     if (isRefusal(said)) return said;
     if (this.messages.length === 0 && this.run.isEmpty()) this.leading.push(said);
     else this.pushUser(said);
@@ -92,7 +91,7 @@ class Fold {
 
   /** Tool results come before everything else of the same message, whatever order the client wrote (C72). */
   private addUser(message: JsonNode, path: string): RequestRefusal | null {
-    const said = readOnce(USERS, message, () => readUser(message, path));
+    const said = USERS.of(message, [], () => readUser(message, path));
     if (isRefusal(said)) return said;
     for (const result of said.results) this.run.add(result);
     if (said.rest !== null) this.pushUser(said.rest);
@@ -110,10 +109,10 @@ class Fold {
   }
 }
 
-const TURNS = new WeakMap<DeclaresRaw, WeakMap<JsonNode, AssistantMessage>>();
-const USERS = new WeakMap<JsonNode, SaidByUser>();
+const TURNS = readMemo<AssistantMessage>();
+const USERS = readMemo<SaidByUser>();
 /** A system message as it goes up where it is not among the first. */
-const SYSTEM = new WeakMap<JsonNode, UserMessage>();
+const SYSTEM = readMemo<UserMessage>();
 
 function readTurn(message: JsonNode, path: string, declaresRaw: DeclaresRaw): AssistantMessage | RequestRefusal {
   const turn = foldAssistant(message.get('content'), `${path}.content`, declaresRaw);

@@ -1,6 +1,7 @@
 import { type EnginePart, isRefusal, type RequestRefusal, type SystemMessage } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { ListMemo, readOnce } from '../memo.ts';
+import { Memo, type Memorable } from '../json/memo.ts';
+import { readMemo } from '../read-memo.ts';
 import { collapse, contentParts, type FoldedContent, textPart } from './fold-content.ts';
 
 /** Several system texts that each are one text stand apart by a blank line, as instructions and developer messages of Responses do (C17). */
@@ -13,16 +14,16 @@ const SYSTEM_JOINT = '\n\n';
 const BILLING_HEADER = /^x-anthropic-billing-header:(?:[ \t]*[\w.-]+=[^;\r\n]*;)+(?:[ \t]*[\w.-]+=[^;\s]*)?\s*$/;
 
 /** One text, or list of parts, of the system. */
-export interface SystemContent {
+export interface SystemContent extends Memorable {
   readonly content: FoldedContent;
 }
 
 const NO_CONTENT: SystemContent = { content: '' };
-const PROMPTS = new WeakMap<JsonNode, SystemContent>();
+const PROMPTS = readMemo<SystemContent>();
 
 /** The `system` member without its billing header. */
 export function systemContent(system: JsonNode | undefined): SystemContent | RequestRefusal {
-  return system === undefined ? NO_CONTENT : readOnce(PROMPTS, system, () => readPrompt(system));
+  return system === undefined ? NO_CONTENT : PROMPTS.of(system, [], () => readPrompt(system));
 }
 
 function readPrompt(system: JsonNode): SystemContent | RequestRefusal {
@@ -36,10 +37,11 @@ function readPrompt(system: JsonNode): SystemContent | RequestRefusal {
 /** The one system message of the prompt and of the system messages before all others; null where nothing is said. */
 export function systemMessage(contents: readonly SystemContent[]): SystemMessage | null {
   const said = contents.filter(({ content }) => content !== '');
-  return said.length === 0 ? null : MESSAGES.of(said, () => joined(said.map(({ content }) => content)));
+  const [first] = said;
+  return first === undefined ? null : MESSAGES.of(first, said, () => joined(said.map(({ content }) => content)));
 }
 
-const MESSAGES = new ListMemo<SystemContent, SystemMessage>();
+const MESSAGES = new Memo<SystemMessage>();
 
 function joined(said: readonly FoldedContent[]): SystemMessage {
   if (said.length === 1) return { role: 'system', content: said[0] as FoldedContent };

@@ -1,6 +1,6 @@
 import { type EngineToolCall, isRefusal } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { madeOnce } from '../memo.ts';
+import { Memo } from '../json/memo.ts';
 import { arrayNode, literalNode, objectNode, stringNode } from './composed-node.ts';
 import { blockParts, isTextType } from './fold-content.ts';
 import { imagePart } from './image.ts';
@@ -12,11 +12,10 @@ import { argumentsText, type DeclaresRaw, isWrapped } from './tool-input.ts';
  * refused everything that has no item.
  */
 export function toResponsesItems(messages: readonly JsonNode[], declaresRaw: DeclaresRaw): JsonNode[] {
-  const known = madeOnce(ITEMS, declaresRaw, () => new WeakMap());
-  return messages.flatMap((message) => madeOnce(known, message, () => messageItems(message, declaresRaw)));
+  return messages.flatMap((message) => ITEMS.of(message, [declaresRaw], () => messageItems(message, declaresRaw)));
 }
 
-const ITEMS = new WeakMap<DeclaresRaw, WeakMap<JsonNode, JsonNode[]>>();
+const ITEMS = new Memo<JsonNode[]>();
 
 const MESSAGE = stringNode('message');
 const FUNCTION_CALL = stringNode('function_call');

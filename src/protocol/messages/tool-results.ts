@@ -8,7 +8,7 @@ import {
   type UserMessage,
 } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { ListMemo } from '../memo.ts';
+import { Memo, type Memorable } from '../json/memo.ts';
 import { invalid, wrongType } from '../refusals.ts';
 import { singleText, toolText } from '../single-text.ts';
 import { collapse, contentParts, IMAGE_BELOW, textPart } from './fold-content.ts';
@@ -16,7 +16,7 @@ import { collapse, contentParts, IMAGE_BELOW, textPart } from './fold-content.ts
 /** Says to the model that a tool failed. Engines have no field for it, and the tool's own text is left as it is. */
 export const TOOL_FAILED = '[tool error]';
 
-export interface ToolResult {
+export interface ToolResult extends Memorable {
   readonly toolCallId: string;
   /** The one text that it is, where it is one. */
   readonly textNode: JsonNode | undefined;
@@ -89,8 +89,12 @@ export class ToolRun {
 
   /** Tool messages in the client's order, then one user message with all images of the run (C19). */
   messages(): EngineMessage[] {
-    const out: EngineMessage[] = this.results.map((results) => TOOL_MESSAGES.of(results, () => toolMessage(results)));
-    if (this.withImages.length > 0) out.push(IMAGE_MESSAGES.of(this.withImages, () => imageMessage(this.withImages)));
+    const out: EngineMessage[] = this.results.map((results) =>
+      TOOL_MESSAGES.of(results[0], results, () => toolMessage(results)),
+    );
+    const { withImages } = this;
+    const [first] = withImages;
+    if (first !== undefined) out.push(IMAGE_MESSAGES.of(first, withImages, () => imageMessage(withImages)));
     return out;
   }
 
@@ -99,8 +103,8 @@ export class ToolRun {
   }
 }
 
-const TOOL_MESSAGES = new ListMemo<ToolResult, ToolMessage>();
-const IMAGE_MESSAGES = new ListMemo<ToolResult, UserMessage>();
+const TOOL_MESSAGES = new Memo<ToolMessage>();
+const IMAGE_MESSAGES = new Memo<UserMessage>();
 
 function imageMessage(results: readonly ToolResult[]): UserMessage {
   return { role: 'user', content: results.flatMap(({ images }) => images) };

@@ -2,7 +2,7 @@ import { isRefusal, type RequestRefusal } from '../conversation.ts';
 import { fragmentText, type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
-import { madeOnce, readOnce } from '../memo.ts';
+import { readMemo } from '../read-memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { quoted } from './quoted.ts';
 import type { DeclaresRaw } from './tool-input.ts';
@@ -22,11 +22,11 @@ export interface ConvertedTools {
   readonly leftOut: ReadonlyMap<string, string>;
 }
 
-const CONVERTED = new WeakMap<JsonNode, ConvertedTools>();
+const CONVERTED = readMemo<ConvertedTools>();
 
 /** `tools`: custom tools become functions, their schemas byte for byte. */
 export function convertTools(tools: JsonNode | undefined): ConvertedTools | RequestRefusal {
-  return tools === undefined ? NO_TOOLS : readOnce(CONVERTED, tools, () => convertList(tools));
+  return tools === undefined ? NO_TOOLS : CONVERTED.of(tools, [], () => convertList(tools));
 }
 
 const NO_TOOLS: ConvertedTools = { json: null, names: new Set(), leftOut: new Map() };
@@ -132,7 +132,10 @@ function choiceValue(choice: JsonNode, tools: ConvertedTools): string | null | R
 /** Which of the upstream `tools` declare a parameter `_raw`. Looked up only when an input has that shape, which is rare. */
 export function rawDeclarations(tools: JsonFragment | null | undefined): DeclaresRaw {
   if (tools === null || tools === undefined) return DECLARE_NONE;
-  return typeof tools === 'string' ? lookUp(tools) : madeOnce(DECLARATIONS, tools, () => lookUp(tools));
+  if (typeof tools === 'string') return lookUp(tools);
+  const known = DECLARATIONS.get(tools) ?? lookUp(tools);
+  DECLARATIONS.set(tools, known);
+  return known;
 }
 
 const DECLARE_NONE: DeclaresRaw = () => false;

@@ -5,7 +5,7 @@ import type { JsonNode } from '../json/json-node.ts';
 import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
 import { foldServedItems } from './fold-input.ts';
 import { outputItems } from './output-items.ts';
-import { type ResponseHead, type ResponseState, responseObject, usageOf } from './response-object.ts';
+import { type ResponseHead, type ResponseState, repeatedText, responseObject, usageOf } from './response-object.ts';
 import { toolNames } from './tool-names.ts';
 
 /** The engine's answer as a complete Response object (protocol section 2, conversion-cases 6.D). `created_at` is in seconds. */
@@ -19,7 +19,7 @@ export function chatToResponses(request: ConvertedRequest, answer: EngineAnswer,
     error: status === 'failed' ? { code: 'server_error', message: 'The engine did not finish the answer.' } : null,
     usage: usageOf(answer),
   };
-  const json = Buffer.from(responseObject(head, request.replyContext.repeated, state));
+  const json = Buffer.from(responseObject(head, state));
   const items = servedItems(state.output);
   return {
     responseId: head.id,
@@ -37,6 +37,7 @@ export function responseHead(request: ConvertedRequest, answer: EngineAnswer, op
     id: options.captured ? answer.id : madeId('resp', options.callId),
     createdS: answer.createdS,
     model: request.model ?? answer.model,
+    repeated: repeatedText(request.replyContext.repeated),
   };
 }
 

@@ -1,7 +1,8 @@
 import { readAssistantContent, readContent, readPart } from '../chat/read-content.ts';
 import { type EnginePart, isRefusal, type RequestRefusal, type UserMessage } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { madeOnce, readOnce } from '../memo.ts';
+import type { Memorable } from '../json/memo.ts';
+import { readMemo } from '../read-memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { unsealReasoning } from '../seal.ts';
 import { singleText, userText } from '../single-text.ts';
@@ -18,7 +19,7 @@ export type ConvertedItem =
   /** An item without a place in the conversation. `leftOut`: it says something that the engine does not get. */
   | { readonly kind: 'none'; readonly leftOut: string | null };
 
-export interface Instruction {
+export interface Instruction extends Memorable {
   readonly kind: 'instruction';
   readonly content: string | readonly EnginePart[];
 }
@@ -57,13 +58,12 @@ export const ITEM_TYPES = {
   refused: ['item_reference', 'compaction_trigger'],
 } as const;
 
-/** Items as they were understood, for each set of tool names. */
-const UNDERSTOOD = new WeakMap<ToolNames, WeakMap<JsonNode, ConvertedItem>>();
+/** Calls are read by the names of the tools. */
+const UNDERSTOOD = readMemo<ConvertedItem>();
 
 /** {@link understand}, once for each node. */
 export function convertItem(item: JsonNode, path: string, names: ToolNames): ConvertedItem | RequestRefusal {
-  const understood = madeOnce(UNDERSTOOD, names, () => new WeakMap());
-  return readOnce(understood, item, () => understand(item, path, names));
+  return UNDERSTOOD.of(item, [names], () => understand(item, path, names));
 }
 
 /** Understands one item of `input`. Ids, `status` and other bookkeeping may be there, null or missing (C10 to C12). */

@@ -1,6 +1,6 @@
 import { type EngineMessage, isRefusal, type RequestRefusal, type SystemMessage } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { ListMemo, madeOnce } from '../memo.ts';
+import { Memo, memoOf } from '../json/memo.ts';
 import { invalid } from '../refusals.ts';
 import { userText } from '../single-text.ts';
 import { convertItem, type Instruction } from './convert-item.ts';
@@ -26,7 +26,7 @@ export function foldInput(
   const folded = input.isString() ? textInput(input) : foldItems(input, names, leading);
   if (isRefusal(folded)) return folded;
   const { steps, leftOut } = folded;
-  const messages = [...SYSTEM_MESSAGES.of(leading, () => systemMessage(leading)), ...foldTurns(steps)];
+  const messages = [...systemMessage(leading), ...foldTurns(steps)];
   return messages.length === 0 ? invalid('input', 'holds no message') : { messages, leftOut };
 }
 
@@ -77,23 +77,23 @@ function foldItems(input: JsonNode, names: ToolNames, leading: Instruction[]): S
   return { steps, leftOut };
 }
 
-const INSTRUCTIONS = new WeakMap<JsonNode, Instruction>();
-const SYSTEM_MESSAGES = new ListMemo<Instruction, readonly SystemMessage[]>();
+const instructionOf = memoOf((node): Instruction => ({ kind: 'instruction', content: node.string() as string }));
+const SYSTEM_MESSAGES = new Memo<SystemMessage>();
 
 /** `instructions` of the request; the empty ones are none. */
 function instructionsOf(node: JsonNode): Instruction[] {
-  const instruction = madeOnce(INSTRUCTIONS, node, () => ({
-    kind: 'instruction' as const,
-    content: node.string() as string,
-  }));
+  const instruction = instructionOf(node);
   return instruction.content === '' ? [] : [instruction];
 }
 
 function systemMessage(leading: readonly Instruction[]): SystemMessage[] {
   const [first] = leading;
-  if (first === undefined) return [];
-  if (leading.length === 1) return [{ role: 'system', content: first.content }];
+  return first === undefined ? [] : [SYSTEM_MESSAGES.of(first, leading, () => joined(first, leading))];
+}
+
+function joined(first: Instruction, leading: readonly Instruction[]): SystemMessage {
+  if (leading.length === 1) return { role: 'system', content: first.content };
   const parts = leading.flatMap(({ content }) => asParts(content));
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  return [{ role: 'system', content: texts.length === parts.length ? texts.join('\n\n') : parts }];
+  return { role: 'system', content: texts.length === parts.length ? texts.join('\n\n') : parts };
 }

@@ -6,10 +6,12 @@ import type {
   ToolMessage,
   UserMessage,
 } from '../conversation.ts';
-import { ListMemo } from '../memo.ts';
+import { Memo, type Memorable } from '../json/memo.ts';
 
 /** What one input item says, once its shape is understood. Folding looks at nothing else. */
-export type InputStep =
+export type InputStep = Memorable & Step;
+
+type Step =
   | { readonly step: 'message'; readonly message: UserMessage }
   | { readonly step: 'assistant'; readonly id: string | null; readonly text: AssistantText }
   | { readonly step: 'reasoning'; readonly id: string | null; readonly text: string }
@@ -82,7 +84,7 @@ function whereCallFollows(steps: readonly InputStep[]): readonly boolean[] {
 }
 
 /** Messages of a group by the steps that it is made of. */
-const GROUPS = new ListMemo<InputStep, readonly EngineMessage[]>();
+const GROUPS = new Memo<readonly EngineMessage[]>();
 
 /** One assistant turn (or none) with the run of outputs behind it. */
 class TurnGroup {
@@ -148,7 +150,8 @@ class TurnGroup {
   }
 
   appendTo(messages: EngineMessage[]): void {
-    if (this.steps.length > 0) messages.push(...GROUPS.of(this.steps, () => this.messages()));
+    const [first] = this.steps;
+    if (first !== undefined) messages.push(...GROUPS.of(first, this.steps, () => this.messages()));
   }
 
   private messages(): EngineMessage[] {

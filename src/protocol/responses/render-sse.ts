@@ -16,7 +16,7 @@ export function renderResponsesSse(
   options: ReplyOptions,
 ): Buffer {
   const stream = new EventWriter();
-  stream.open(responseHead(request, answer, options), request.replyContext.repeated);
+  stream.open(responseHead(request, answer, options));
   reply.outputItems.forEach((item, index) => {
     writeItem(stream, item, index);
   });
@@ -32,8 +32,8 @@ class EventWriter {
     this.frames.push(sseFrame(`{"type":"${type}","sequence_number":${this.frames.length},${members}}`, type));
   }
 
-  open(head: ResponseHead, repeated: ConvertedRequest['replyContext']['repeated']): void {
-    const response = `"response":${responseObject(head, repeated, IN_PROGRESS)}`;
+  open(head: ResponseHead): void {
+    const response = `"response":${responseObject(head, IN_PROGRESS)}`;
     this.event('response.created', response);
     this.event('response.in_progress', response);
   }

@@ -1,6 +1,5 @@
 import type { ConvertedRequest, EngineAnswer, EngineUsage } from '../conversation.ts';
 import { fragmentText, jsonString } from '../json/fragment.ts';
-import { madeOnce } from '../memo.ts';
 
 /** What sets one state of a response apart from another. */
 export interface ResponseState {
@@ -13,11 +12,13 @@ export interface ResponseState {
   readonly usage: EngineUsage | null;
 }
 
-/** What names a response. */
+/** What all states of a response have in common. */
 export interface ResponseHead {
   readonly id: string;
   readonly createdS: number;
   readonly model: string;
+  /** {@link repeatedText} of the request: once for all states, it holds every tool. */
+  readonly repeated: string;
 }
 
 export const IN_PROGRESS: ResponseState = {
@@ -36,24 +37,20 @@ export function usageOf(answer: EngineAnswer): EngineUsage {
 }
 
 /** A complete Response object with every member that strict clients want (clients.md 1.1). */
-export function responseObject(head: ResponseHead, repeated: Repeated, state: ResponseState): string {
+export function responseObject(head: ResponseHead, state: ResponseState): string {
   return (
     `{"id":${jsonString(head.id)},"object":"response","created_at":${head.createdS},"status":"${state.status}",` +
     `"background":false,"error":${errorJson(state.error)},"incomplete_details":${incompleteJson(state.incompleteReason)},` +
     `"model":${jsonString(head.model)},"output":[${state.output.join(',')}],"previous_response_id":null,` +
-    `"usage":${state.usage === null ? 'null' : usageJson(state.usage)}${madeOnce(TEXTS, repeated, () => repeatedText(repeated)).text}}`
+    `"usage":${state.usage === null ? 'null' : usageJson(state.usage)}${head.repeated}}`
   );
 }
 
-type Repeated = ConvertedRequest['replyContext']['repeated'];
-
-/** A stream tells them three times. */
-const TEXTS = new WeakMap<Repeated, { readonly text: string }>();
-
-function repeatedText(repeated: Repeated): { readonly text: string } {
+/** Members that a Response repeats, each with a comma before it. */
+export function repeatedText(repeated: ConvertedRequest['replyContext']['repeated']): string {
   let text = '';
   for (const [name, json] of repeated) text += `,${jsonString(name)}:${fragmentText(json)}`;
-  return { text };
+  return text;
 }
 
 function errorJson(error: ResponseState['error']): string {

@@ -8,7 +8,7 @@ import {
 import { unknownNames } from '../field-table.ts';
 import { type JsonFragment, joinFragments } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { ListMemo } from '../memo.ts';
+import { Memo } from '../json/memo.ts';
 import { invalid, kindName, prefillRefusal, sharedRefusal, wrongType } from '../refusals.ts';
 import { stripRequest } from '../strip.ts';
 import { RESPONSES_FIELDS } from './compatibility.ts';
@@ -84,19 +84,17 @@ function upstreamFields(body: JsonNode, input: JsonNode, tools: ToolTable): Map<
   if (isRefusal(fields)) return fields;
   const chosen = convertToolChoice(body.present('tool_choice'), tools);
   if (isRefusal(chosen)) return chosen;
-  if (chosen.tools.length > 0)
-    fields.set(
-      'tools',
-      TOOL_LISTS.of(chosen.tools, () => toolList(chosen.tools)),
-    );
+  if (chosen.tools.length > 0) fields.set('tools', toolList(chosen.tools));
   if (chosen.choice !== null) fields.set('tool_choice', chosen.choice);
   return fields;
 }
 
-const TOOL_LISTS = new ListMemo<EngineTool, Buffer>();
+const TOOL_LISTS = new Memo<Buffer>();
 
 function toolList(tools: readonly EngineTool[]): Buffer {
-  return joinFragments(['[', ...tools.flatMap(({ json }, at) => (at === 0 ? json : [',', ...json])), ']']);
+  return TOOL_LISTS.of(tools[0] as EngineTool, tools, () =>
+    joinFragments(['[', ...tools.flatMap(({ json }, at) => (at === 0 ? json : [',', ...json])), ']']),
+  );
 }
 
 /** What the engine does not get to see, for the log, each type once: `tools: web_search`. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { ClientTool } from '../conversation.ts';
-import { madeOnce } from '../memo.ts';
 
 /** Engines and chat templates know function names of this many characters at most. */
 const MAX_NAME_LENGTH = 64;
@@ -44,7 +43,9 @@ const NAMES = new WeakMap<ReadonlyMap<string, ClientTool>, ToolNames>();
 
 /** Names in both directions, for the tools of one request by engine name. */
 export function toolNames(tools: ReadonlyMap<string, ClientTool>): ToolNames {
-  return madeOnce(NAMES, tools, () => makeNames(tools));
+  const names = NAMES.get(tools) ?? makeNames(tools);
+  NAMES.set(tools, names);
+  return names;
 }
 
 function makeNames(tools: ReadonlyMap<string, ClientTool>): ToolNames {

@@ -1,7 +1,8 @@
 import { type ClientTool, isRefusal, type RequestRefusal } from '../conversation.ts';
 import type { JsonFragment } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { ListMemo } from '../memo.ts';
+import type { Memorable } from '../json/memo.ts';
+import { readMemo } from '../read-memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { customDefinition, functionDefinition, nestedDefinition } from './tool-definitions.ts';
 import { flatName, freeName, identityOf, namespaceOf, TOOL_SEARCH, type ToolNames, toolNames } from './tool-names.ts';
@@ -21,7 +22,7 @@ export interface ToolSource {
 }
 
 /** One tool as the engine sees it. */
-export interface EngineTool {
+export interface EngineTool extends Memorable {
   readonly engineName: string;
   readonly json: readonly JsonFragment[];
   readonly client: ClientTool;
@@ -123,18 +124,14 @@ class Collector {
   }
 }
 
-const TABLES = new ListMemo<JsonNode, ToolTable | RequestRefusal>();
+const TABLES = readMemo<ToolTable>();
 const NO_TOOLS = new Collector().table();
 
 /** Collects the tools of a request: those of `tools` first, then those that input items add, in their order (C31, C33). */
 export function collectTools(sources: readonly ToolSource[]): ToolTable | RequestRefusal {
-  if (sources.length === 0) return NO_TOOLS;
-  const table = TABLES.of(
-    sources.map(({ tools }) => tools),
-    () => tableOf(sources),
-  );
-  // A refusal names the place, which is not what was remembered.
-  return isRefusal(table) ? tableOf(sources) : table;
+  const lists = sources.map(({ tools }) => tools);
+  const [first] = lists;
+  return first === undefined ? NO_TOOLS : TABLES.of(first, lists, () => tableOf(sources));
 }
 
 function tableOf(sources: readonly ToolSource[]): ToolTable | RequestRefusal {
