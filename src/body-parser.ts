@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -21,11 +22,39 @@ export function takeBodiesAsBytes(app: FastifyInstance, limitBytes: number): voi
     delete request.headers['content-type'];
     done();
   });
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: limitBytes }, (request, body: Buffer, done) => {
-    const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-    if (encoding === 'identity' || encoding === '') return done(null, body);
-    decompressed(encoding, body, limitBytes).then((whole) => done(null, whole), done);
+  app.addContentTypeParser('*', (request, payload, done) => {
+    collect(payload, Number(request.headers['content-length']), limitBytes, (error, body) => {
+      const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+      if (error !== null || encoding === 'identity' || encoding === '') done(error, body);
+      else decompressed(encoding, body as Buffer, limitBytes).then((whole) => done(null, whole), done);
+    });
   });
+}
+
+/**
+ * Collects a body. The framework would copy it once more, also where it came in one piece, as most do: it is the largest thing that a call allocates. A client that
+ * goes away inside it gets no answer.
+ */
+function collect(
+  payload: Readable,
+  contentLength: number,
+  limitBytes: number,
+  done: (error: Error | null, body?: Buffer) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const end = (error: Error | null, body?: Buffer) => {
+    payload.off('data', take).off('end', finish).off('error', end);
+    done(error, body);
+  };
+  const take = (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > limitBytes) end(new ServiceErrorException(bodyTooLarge(limitBytes)));
+    else chunks.push(chunk);
+  };
+  const finish = () => end(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length));
+  if (contentLength > limitBytes) done(new ServiceErrorException(bodyTooLarge(limitBytes)));
+  else payload.on('data', take).on('end', finish).on('error', end);
 }
 
 async function decompressed(encoding: string, body: Buffer, limitBytes: number): Promise<Buffer> {
