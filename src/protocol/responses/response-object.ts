@@ -46,10 +46,10 @@ export function responseObject(head: ResponseHead, state: ResponseState): string
   );
 }
 
-/** Members that a Response repeats, each with a comma before it. */
+/** Members that a Response repeats, each with a comma before it; their names are ours. */
 export function repeatedText(repeated: ConvertedRequest['replyContext']['repeated']): string {
   let text = '';
-  for (const [name, json] of repeated) text += `,${jsonString(name)}:${fragmentText(json)}`;
+  for (const [name, json] of repeated) text += `,"${name}":${fragmentText(json)}`;
   return text;
 }
 
