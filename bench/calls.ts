@@ -37,6 +37,7 @@ export async function benchCalls(quick: boolean): Promise<string[]> {
       if (ratio < 0.5) missed.push(`captured chat on ${name}: ${ratio.toFixed(2)} < 0.50`);
     }
     await benchModes(load, sqlite, quick, missed);
+    await checkContinued(sqlite, missed);
     if (!quick) await benchMemory(load, sqlite, missed);
   } finally {
     await Promise.all([plain.stop(), sqlite.stop(), onRedis.stop(), load.stop()]);
@@ -99,6 +100,19 @@ async function benchModes(load: LoadProcess, server: BenchProcess, quick: boolea
     console.log(`${mode}: ${ratio.toFixed(2)} times the cost of chat per body byte (wanted: at most 1.30)`);
     if (ratio > 1.3) missed.push(`${mode}: ${ratio.toFixed(2)} > 1.30`);
   }
+}
+
+/** Only the first call of a rollout of 20 turns is a root, and a run ends amid some; a load that does not repeat the answers that it got has no others. */
+const MOST_ROOTS = 0.2;
+
+async function checkContinued(server: BenchProcess, missed: string[]): Promise<void> {
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const admitted = (kind: string) => {
+    const counts = metrics.matchAll(new RegExp(`^\\w+_admissions_total\\{kind="${kind}",.*\\} (\\d+)$`, 'gm'));
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  const share = admitted('root') / (admitted('root') + admitted('continuation'));
+  if (!(share <= MOST_ROOTS)) missed.push(`${(share * 100).toFixed(0)} % of the calls of the bench continued nothing`);
 }
 
 async function benchMemory(load: LoadProcess, server: BenchProcess, missed: string[]): Promise<void> {
