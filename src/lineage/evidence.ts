@@ -6,6 +6,7 @@ import type {
   ToolMessage,
   UserMessage,
 } from '../protocol/conversation.ts';
+import { Memo } from '../protocol/json/memo.ts';
 import { canonicalArguments } from './canonical-json.ts';
 import { formDigest, textFormDigest } from './digest.ts';
 import { mediaForm } from './media-form.ts';
@@ -20,20 +21,15 @@ import type { EvidenceItem, ReasoningPolicy } from './types.ts';
  * `name` of system and user messages. Not part of it: item ids, the `name` that some frameworks stick on assistant turns.
  */
 export function evidenceOf(message: EngineMessage, policy: ReasoningPolicy): EvidenceItem {
-  const known = KNOWN[policy];
-  let item = known.get(message);
-  if (item === undefined) {
-    item = takeEvidence(message, policy);
-    known.set(message, item);
-  }
-  return item;
+  return TAKEN.of(message, POLICIES[policy], () => takeEvidence(message, policy));
 }
 
-/** Messages of a history that came before are the same objects (parse-json.ts, `known`). */
-const KNOWN: Readonly<Record<ReasoningPolicy, WeakMap<EngineMessage, EvidenceItem>>> = {
-  required: new WeakMap(),
-  optional: new WeakMap(),
-  hidden: new WeakMap(),
+/** Messages of a history that came before are the same objects. */
+const TAKEN = new Memo<EvidenceItem>();
+const POLICIES: Readonly<Record<ReasoningPolicy, readonly unknown[]>> = {
+  required: ['required'],
+  optional: ['optional'],
+  hidden: ['hidden'],
 };
 
 function takeEvidence(message: EngineMessage, policy: ReasoningPolicy): EvidenceItem {

@@ -1,5 +1,6 @@
 import type { JsonFragment } from './json/fragment.ts';
 import type { JsonNode } from './json/json-node.ts';
+import type { Memorable } from './json/memo.ts';
 
 /** The dialects that agents speak. */
 export type Dialect = 'responses' | 'chat' | 'messages';
@@ -30,7 +31,7 @@ export interface EngineToolCall {
  */
 export type EngineMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
-export interface SystemMessage {
+export interface SystemMessage extends Memorable {
   readonly role: 'system';
   readonly content: string | readonly EnginePart[];
   readonly name?: string | undefined;
@@ -38,7 +39,7 @@ export interface SystemMessage {
   readonly textNode?: JsonNode | undefined;
 }
 
-export interface UserMessage {
+export interface UserMessage extends Memorable {
   readonly role: 'user';
   readonly content: string | readonly EnginePart[];
   readonly name?: string | undefined;
@@ -46,7 +47,7 @@ export interface UserMessage {
   readonly textNode?: JsonNode | undefined;
 }
 
-export interface AssistantMessage {
+export interface AssistantMessage extends Memorable {
   readonly role: 'assistant';
   /** Several text parts are already joined. A list only where a part is no text. Null, absent and [] beside calls are null. */
   readonly content: string | null | readonly EnginePart[];
@@ -60,7 +61,7 @@ export interface AssistantMessage {
   readonly verbatim?: Uint8Array | undefined;
 }
 
-export interface ToolMessage {
+export interface ToolMessage extends Memorable {
   readonly role: 'tool';
   readonly content: string | readonly EnginePart[];
   readonly toolCallId: string;

@@ -42,6 +42,7 @@ function factsOf(dialect: Dialect, parsed: ParsedCall | ServiceError): unknown {
       content: message.content,
       verbatim: message.verbatim && fragmentText(message.verbatim),
       textNode: null,
+      memo: null,
       upstream: upstreamMessage(message, UPSTREAM).map(fragmentText).join(''),
     })),
     fields: [...request.fields].map(([name, value]) => [name, fragmentText(value)]),

@@ -8,12 +8,19 @@ import {
   type UserMessage,
 } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { readMemo } from '../read-memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { readAssistant, readText } from './read-assistant.ts';
 import { hasExactly, readContent } from './read-content.ts';
 
-/** What a node was read as, where that is all it comes to. */
-const READ = new WeakMap<JsonNode, EngineMessage>();
+/** What nodes were read as, where that is all that they come to. */
+const READ = readMemo<EngineMessage>();
+const NOTHING_ELSE: readonly unknown[] = [];
+
+/** Images of a tool message go into a message of their own. */
+function mayHoldMedia(node: JsonNode): boolean {
+  return node.get('role')?.string() === 'tool' && node.get('content')?.isString() !== true;
+}
 
 /** What stands in a tool message in the place of an image; the image follows in a user message (C19). */
 const IMAGE_PLACEHOLDER = '[image attached below]';
@@ -28,10 +35,10 @@ export function readMessages(list: JsonNode | undefined): EngineMessage[] | Requ
   const messages: EngineMessage[] = [];
   let toolImages: EnginePart[] = [];
   for (const [at, node] of list.elements().entries()) {
-    const images = toolImages.length;
-    const message = READ.get(node) ?? readMessage(node, `messages[${at}]`, toolImages);
+    const message = mayHoldMedia(node)
+      ? readMessage(node, `messages[${at}]`, toolImages)
+      : READ.of(node, NOTHING_ELSE, () => readMessage(node, `messages[${at}]`, toolImages));
     if (isRefusal(message)) return message;
-    if (toolImages.length === images) READ.set(node, message);
     if (message.role !== 'tool' && toolImages.length > 0) {
       messages.push({ role: 'user', content: toolImages });
       toolImages = [];

@@ -13,6 +13,8 @@ export interface Memorable {
 
 export interface MemoEntry {
   readonly owner: object;
+  /** Whose entry it is: a copy of that object (a spread) has this entry too, and must not be taken for it. */
+  readonly object: object;
   withs: readonly unknown[];
   value: unknown;
   readonly next: MemoEntry | undefined;
@@ -29,11 +31,11 @@ export class Memo<V> {
   /** What was made of this very object with these others, else what `make` says. `withs` is kept: it must not change. */
   of(object: Memorable, withs: readonly unknown[], make: () => V): V {
     let entry = object.memo;
-    while (entry !== undefined && entry.owner !== this) entry = entry.next;
+    while (entry !== undefined && (entry.owner !== this || entry.object !== object)) entry = entry.next;
     if (entry !== undefined && areSame(entry.withs, withs)) return entry.value as V;
     const value = make();
     if (!this.#isKept(value)) return value;
-    if (entry === undefined) object.memo = { owner: this, withs, value, next: object.memo };
+    if (entry === undefined) object.memo = { owner: this, object, withs, value, next: object.memo };
     else {
       entry.withs = withs;
       entry.value = value;

@@ -32,3 +32,12 @@ test('a refusal is not kept: it says where the node stands', () => {
     [invalid('input[0]', 'is wrong'), invalid('input[1]', 'is wrong')],
   );
 });
+
+test('a copy of an object does not take its results along', () => {
+  const memo = new Memo<string>();
+  const text = (object: Memorable & { readonly text: string }) => memo.of(object, [], () => object.text);
+  const first = { text: 'a' };
+  assert.equal(text(first), 'a');
+  const copy = { ...first, text: 'b' };
+  assert.deepEqual([text(copy), text(copy), text(first)], ['b', 'b', 'a']);
+});
