@@ -138,8 +138,9 @@ function passThrough(workerUrl: string): Promise<BenchProcess> {
 function proxy(workerUrl: string, ledgerUrl: string): Promise<BenchProcess> {
   const file = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
   const flags = ['--server-port', '0', '--workers', workerUrl, '--ledger-url', ledgerUrl, '--log-level', 'info'];
-  const env = { NODE_ENV: 'production', GYM_PROXY_CONTROL_TOKEN: 'bench-control-token-0' };
-  return startServerProcess([file, 'serve', ...flags], env, (line) => urlOf(line, 'url'));
+  const env = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '2', GYM_PROXY_CONTROL_TOKEN: 'bench-control-token-0' };
+  // As `npm start` and the image start it.
+  return startServerProcess(['--max-semi-space-size=8', file, 'serve', ...flags], env, (line) => urlOf(line, 'url'));
 }
 
 function urlOf(line: string, name: string): string | null {
