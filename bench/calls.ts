@@ -38,7 +38,7 @@ export async function benchCalls(quick: boolean): Promise<string[]> {
     }
     await benchModes(load, sqlite, quick, missed);
     await checkContinued(sqlite, missed);
-    if (!quick) await benchMemory(load, sqlite, missed);
+    if (!quick) await benchMemory(load, `sqlite:${join(folder, 'memory.db')}`, missed);
   } finally {
     await Promise.all([plain.stop(), sqlite.stop(), onRedis.stop(), load.stop()]);
     await redis.stop();
@@ -57,9 +57,11 @@ async function compare<T extends Record<string, BenchProcess>>(
   servers: T,
 ): Promise<Record<keyof T, number>> {
   const results: Record<string, LoadResult[]> = {};
+  const cpuUs: Record<string, number[]> = {};
   for (let round = 0; round <= rounds; round++) {
     for (const [name, server] of Object.entries(servers)) {
       const captured = name !== 'plain';
+      const before = await server.cpuS();
       const result = await load.run({
         ...SHAPE,
         url: server.url,
@@ -68,38 +70,47 @@ async function compare<T extends Record<string, BenchProcess>>(
         calls: round === 0 ? calls / 2 : calls,
       });
       // The first round warms up.
-      if (round > 0) results[name] = [...(results[name] ?? []), result];
+      if (round === 0) continue;
+      results[name] = [...(results[name] ?? []), result];
+      cpuUs[name] = [...(cpuUs[name] ?? []), (((await server.cpuS()) - before) / calls) * 1e6];
     }
   }
   const medians: Record<string, number> = {};
   for (const [name, list] of Object.entries(results)) {
-    const rates = list.map((result) => result.callsPerSecond).sort((a, b) => a - b);
-    medians[name] = rates[Math.floor(rates.length / 2)] as number;
+    const rates = list.map((result) => result.callsPerSecond);
+    medians[name] = median(rates);
+    const spread = rates.sort((a, b) => a - b).map((rate) => Math.round(rate));
+    const cpu = Math.round(median(cpuUs[name] as number[]));
+    const bodyKb = Math.round((list[0] as LoadResult).bodyBytes / 1000);
     console.log(
-      `  ${name}: ${Math.round(medians[name])} calls/s (${rates.map((rate) => Math.round(rate)).join(', ')}), ${Math.round((list[0] as LoadResult).bodyBytes / 1000)} KB per body`,
+      `  ${name}: ${Math.round(medians[name])} calls/s (${spread.join(', ')}), ${cpu} µs of CPU per call, ${bodyKb} KB per body`,
     );
   }
   return medians as Record<keyof T, number>;
 }
 
-/** What the other dialects and streams cost per body byte, against Chat. */
+/** What the other dialects and streams cost per body byte, against Chat: in CPU time of the proxy, which other load on the machine changes least. */
 async function benchModes(load: LoadProcess, server: BenchProcess, quick: boolean, missed: string[]): Promise<void> {
   const calls = quick ? 600 : 2_000;
   const cost: Partial<Record<LoadMode, number[]>> = {};
   const modes: LoadMode[] = ['chat', 'chat-stream', 'responses', 'responses-stream', 'messages', 'messages-stream'];
   for (let round = 0; round <= (quick ? 1 : 3); round++) {
     for (const mode of modes) {
+      const before = await server.cpuS();
       const result = await load.run({ ...SHAPE, url: server.url, mode, captured: true, calls });
-      if (round > 0) cost[mode] = [...(cost[mode] ?? []), 1 / (result.callsPerSecond * result.bodyBytes)];
+      const usedS = (await server.cpuS()) - before;
+      if (round > 0) cost[mode] = [...(cost[mode] ?? []), usedS / result.bodyBytes];
     }
   }
-  const median = (mode: LoadMode) =>
-    [...(cost[mode] ?? [])].sort((a, b) => a - b)[Math.floor((cost[mode]?.length ?? 0) / 2)] as number;
   for (const mode of modes.slice(1)) {
-    const ratio = median(mode) / median('chat');
+    const ratio = median(cost[mode] as number[]) / median(cost.chat as number[]);
     console.log(`${mode}: ${ratio.toFixed(2)} times the cost of chat per body byte (wanted: at most 1.30)`);
     if (ratio > 1.3) missed.push(`${mode}: ${ratio.toFixed(2)} > 1.30`);
   }
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 }
 
 /** Only the first call of a rollout of 20 turns is a root, and a run ends amid some; a load that does not repeat the answers that it got has no others. */
@@ -115,7 +126,16 @@ async function checkContinued(server: BenchProcess, missed: string[]): Promise<v
   if (!(share <= MOST_ROOTS)) missed.push(`${(share * 100).toFixed(0)} % of the calls of the bench continued nothing`);
 }
 
-async function benchMemory(load: LoadProcess, server: BenchProcess, missed: string[]): Promise<void> {
+async function benchMemory(load: LoadProcess, ledgerUrl: string, missed: string[]): Promise<void> {
+  const server = await proxy(load.workerUrl, ledgerUrl);
+  try {
+    await measureMemory(load, server, missed);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function measureMemory(load: LoadProcess, server: BenchProcess, missed: string[]): Promise<void> {
   const run = (calls: number) => load.run({ ...SHAPE, url: server.url, mode: 'chat', captured: true, calls });
   await run(10_000);
   const half = await server.memory();

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { LoadOptions, LoadResult } from './load.ts';
@@ -22,6 +23,8 @@ export interface BenchProcess {
   readonly pid: number;
   /** Resident memory in bytes. */
   memory(): Promise<number>;
+  /** CPU time that all its threads have used, in seconds. */
+  cpuS(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -39,6 +42,7 @@ export async function startServerProcess(
     url,
     pid: child.pid as number,
     memory: () => residentBytes(child.pid as number),
+    cpuS: () => cpuSeconds(child.pid as number),
     stop: () => stop(child),
   };
 }
@@ -61,9 +65,17 @@ async function firstUrl(child: ChildProcess, readUrl: (line: string) => string |
 }
 
 export async function residentBytes(pid: number): Promise<number> {
-  const { readFile } = await import('node:fs/promises');
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+}
+
+const TICKS_PER_S = 100;
+
+async function cpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The name stands in parentheses and may hold anything; utime and stime are the 12th and 13th field after it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
 }
 
 export function stop(child: ChildProcess): Promise<void> {
