@@ -11,10 +11,10 @@ them, then checks every invariant of the ledger against the worker's own log. Ex
   --ledger redis|sqlite   default redis
   --seed TEXT             default: a new one, printed
   --seconds N             how long, at most; default 35
-  --long                  at least 1,000 kills and 100,000 calls, for 20 minutes at most
+  --long                  at least 1,000 kills and 100,000 calls, for 30 minutes at most
   --kills N --calls N     ends as soon as both are reached
   --concurrency N         rollouts at once; default 12, 48 with --long
-  --pause-ms N            between two faults, in the mean; default 350, 700 with --long
+  --pause-ms N            between two faults, in the mean; default 350, 420 with --long
   --plant BUG             plants a bug that the run has to find:
 ${Object.entries(PLANTS)
   .map(([name, text]) => `                            ${name}: ${text}`)
@@ -49,8 +49,8 @@ function optionsFrom(): ChaosOptions | string {
     ledger,
     plant: (plant as Plant | undefined) ?? null,
     concurrency: Number(values.concurrency ?? (long ? 48 : 12)),
-    meanPauseMs: Number(values['pause-ms'] ?? (long ? 700 : 350)),
-    seconds: Number(values.seconds ?? (long ? 1200 : 35)),
+    meanPauseMs: Number(values['pause-ms'] ?? (long ? 420 : 350)),
+    seconds: Number(values.seconds ?? (long ? 1800 : 35)),
     ...(long || values.kills !== undefined || values.calls !== undefined
       ? { kills: Number(values.kills ?? (long ? 1000 : 0)), calls: Number(values.calls ?? (long ? 100_000 : 0)) }
       : {}),
