@@ -32,8 +32,7 @@ export function takeBodiesAsBytes(app: FastifyInstance, limitBytes: number): voi
 }
 
 /**
- * Collects a body. The framework would copy it once more, also where it came in one piece, as most do: it is the largest thing that a call allocates. A client that
- * goes away inside it gets no answer.
+ * Collects a body. The framework would copy it once more, also where it came in one piece, as most do: it is the largest thing that a call allocates.
  */
 function collect(
   payload: Readable,
@@ -44,9 +43,12 @@ function collect(
   const chunks: Buffer[] = [];
   let length = 0;
   const end = (error: Error | null, body?: Buffer) => {
-    payload.off('data', take).off('end', finish).off('error', end);
+    payload.off('data', take).off('end', finish).off('error', fail);
     done(error, body);
   };
+  // The client went away inside its body: nobody is there to be told.
+  const fail = () =>
+    end(new ServiceErrorException(serviceError('invalid_request', 'The body did not arrive in full.')));
   const take = (chunk: Buffer) => {
     length += chunk.length;
     if (length > limitBytes) end(new ServiceErrorException(bodyTooLarge(limitBytes)));
@@ -54,7 +56,7 @@ function collect(
   };
   const finish = () => end(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length));
   if (contentLength > limitBytes) done(new ServiceErrorException(bodyTooLarge(limitBytes)));
-  else payload.on('data', take).on('end', finish).on('error', end);
+  else payload.on('data', take).on('end', finish).on('error', fail);
 }
 
 async function decompressed(encoding: string, body: Buffer, limitBytes: number): Promise<Buffer> {
