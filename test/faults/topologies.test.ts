@@ -11,6 +11,9 @@ import { type ChaosOptions, runChaos } from './chaos/run-chaos.ts';
 
 /** The chaos run on replicated and sharded Redis: a failover, and slots that move, under load. Then what replication can lose, and what `WAIT` buys. */
 
+/** Sentinel takes its time to see a role, and where it has to begin anew it waits for twice its `failover-timeout`. */
+const FAILOVER_MS = 90_000;
+
 const BASE = { concurrency: 8, keepsFiles: true } as const;
 
 describe('chaos on Redis topologies', () => {
@@ -91,11 +94,13 @@ async function failOver(setup: SentinelSetup, master: RedisServer): Promise<void
   await eventually(
     () => roleOf(other),
     (role) => role === 'master',
+    FAILOVER_MS,
   );
   await master.restart();
   await eventually(
     () => roleOf(master),
     (role) => role === 'slave',
+    FAILOVER_MS,
   );
 }
 

@@ -95,8 +95,12 @@ export async function startServe(options: ServeOptions): Promise<ServeProcess> {
 }
 
 /** Asks again and again until `holds` is satisfied with the answer; throws when it was not in 30 s. */
-export async function eventually<T>(ask: () => Promise<T> | T, holds: (answer: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 30_000;
+export async function eventually<T>(
+  ask: () => Promise<T> | T,
+  holds: (answer: T) => boolean,
+  withinMs = 30_000,
+): Promise<T> {
+  const deadline = Date.now() + withinMs;
   for (;;) {
     const answer = await ask();
     if (holds(answer)) return answer;

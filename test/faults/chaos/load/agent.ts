@@ -148,7 +148,7 @@ export class Agent {
     sent.outcome = judged.outcome;
     sent.code = judged.code;
     sent.responseId = judged.responseId;
-    sent.replyHash = judged.turn === null ? null : hashOf(answer.text);
+    sent.replyHash = judged.turn === null ? null : hashOf(withoutComments(answer.text));
     const { attempt, generation } = this.incarnation;
     const complain = (invariant: number, rule: string, detail: string) =>
       this.world.book.complain({ invariant, rule, attempt, callId: sent.callId, detail });
@@ -189,3 +189,6 @@ export class Agent {
 function isAssistant(element: Json): boolean {
   return element.role === 'assistant' || element.type === 'message' || element.type === 'function_call';
 }
+
+/** Comments that go out while an answer is awaited are no part of it. */
+const withoutComments = (stream: string): string => stream.replace(/^:.*\n\n/gm, '');
