@@ -95,9 +95,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     }
     await trouble;
     await nemesis.stop();
-    if (failures.length > 0) throw failures[0];
     world.stop();
     await load.finished();
+    if (failures.length > 0) throw failures[0];
     // Leases of the dead run out, and whoever lives settles what they left.
     await sleep(LEASE_S * 3000);
     await load.settle();
