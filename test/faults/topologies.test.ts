@@ -96,11 +96,8 @@ async function failOver(setup: SentinelSetup, master: RedisServer): Promise<void
     FAILOVER_MS,
   );
   await master.restart();
-  await eventually(
-    () => roleOf(master),
-    (role) => role === 'slave',
-    FAILOVER_MS,
-  );
+  // Sentinel would tell it, too, some time after it has seen it again.
+  await commandTo(master, 'REPLICAOF', '127.0.0.1', String(other.port));
 }
 
 async function untilReplicates(replica: RedisServer): Promise<void> {
@@ -109,6 +106,13 @@ async function untilReplicates(replica: RedisServer): Promise<void> {
     ([role, , , link]) => role === 'slave' && link === 'connected',
     FAILOVER_MS,
   );
+}
+
+async function commandTo(server: RedisServer, name: string, ...args: string[]): Promise<void> {
+  const client = new Redis(server.port, { lazyConnect: true });
+  await client.connect();
+  await client.call(name, ...args);
+  client.disconnect();
 }
 
 async function roleOf(server: RedisServer): Promise<string> {
