@@ -24,7 +24,7 @@ describe('chaos on Redis topologies', () => {
     assert.ok(report.replies > 0 && report.records > 0, 'no call came through');
   }
 
-  test('Sentinel, a replica must acknowledge each write: two failovers lose nothing', async (t) => {
+  test('Sentinel, a replica must acknowledge each write: a failover loses nothing', async (t) => {
     const setup = await startSentinelSetup({ args: DURABLE });
     try {
       await assertHolds(
@@ -35,15 +35,11 @@ describe('chaos on Redis topologies', () => {
           flags: { 'ledger.wait_replicas': '1', 'ledger.wait_ms': '1000' },
           faults: { killReplica: 2, cutAgents: 1, cutWorker: 1 },
           meanPauseMs: 1_500,
-          seconds: 24,
+          seconds: 18,
           async trouble() {
             await sleep(3_000);
             await failOver(setup, setup.master);
-            // Sentinel elects nobody who is too far behind.
             await untilReplicates(setup.master);
-            await sleep(3_000);
-            await failOver(setup, setup.replica);
-            await untilReplicates(setup.replica);
           },
         },
         (line) => t.diagnostic(line),
