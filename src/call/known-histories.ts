@@ -14,8 +14,8 @@ const HISTORY_MEMBER: Readonly<Record<Dialect, string>> = {
 
 interface Seen {
   readonly values: SeenValues;
-  bytes: number;
-  usedMs: number;
+  readonly bytes: number;
+  readonly usedMs: number;
 }
 
 /**

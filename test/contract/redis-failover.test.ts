@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Redis } from 'ioredis';
 import { type Ledger, LedgerUnavailable } from '../../src/ledger/ledger.ts';
-import { DURABLE, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { startCluster, startSentinelSetup } from '../support/redis-topologies.ts';
+import { DURABLE, startRedis } from '../support/redis-server.ts';
+import { moveSlot, startCluster, startSentinelSetup } from '../support/redis-topologies.ts';
 import {
   addCall,
   admission,
@@ -174,42 +173,15 @@ describe('a Redis ledger behind Sentinel', () => {
 });
 
 describe('a Redis ledger on a Cluster', () => {
-  const idOf = async (node: Redis) => String(await node.call('CLUSTER', 'MYID'));
-  const connect = async (server: RedisServer) => {
-    const node = new Redis(server.port, { lazyConnect: true });
-    await node.connect();
-    return node;
-  };
-
-  /** Moves the slot of a key from the node that has it to another one, as `redis-cli --cluster reshard` does. */
-  async function moveSlot(nodes: readonly Redis[], servers: readonly RedisServer[], key: string): Promise<void> {
-    const slot = String(await nodes[0]!.call('CLUSTER', 'KEYSLOT', key));
-    const owners = await Promise.all(
-      nodes.map(async (node) => (await node.call('CLUSTER', 'COUNTKEYSINSLOT', slot)) !== 0),
-    );
-    const from = owners.indexOf(true);
-    const to = (from + 1) % nodes.length;
-    const [fromId, toId] = [await idOf(nodes[from]!), await idOf(nodes[to]!)];
-    await nodes[to]!.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
-    await nodes[from]!.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
-    for (;;) {
-      const keys = (await nodes[from]!.call('CLUSTER', 'GETKEYSINSLOT', slot, '5')) as string[];
-      if (keys.length === 0) break;
-      await nodes[from]!.call('MIGRATE', '127.0.0.1', servers[to]!.port, '', '0', '5000', 'KEYS', ...keys);
-    }
-    for (const node of [nodes[to]!, ...nodes]) await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
-  }
-
   it('goes on while the slot of an attempt moves under load', async () => {
     const cluster = await startCluster(3);
     const ledger = await openRedisLedger(cluster.url, { leaseS: 60 });
-    const nodes = await Promise.all(cluster.nodes.map(connect));
     try {
       const attempt = newAttempt();
       const load = startLoad(ledger, attempt, 4);
       for (let move = 0; move < 3; move += 1) {
         await load.more(50);
-        await moveSlot(nodes, cluster.nodes, `gmp:1:{${attempt}}:meta`);
+        await moveSlot(cluster, `gmp:1:{${attempt}}:meta`);
       }
       await load.more(50);
       await load.stop();
@@ -218,7 +190,6 @@ describe('a Redis ledger on a Cluster', () => {
       const next = await ledger.admit(admission(attempt, newCallId(), { boundary: boundary(['task', last]) }));
       assert.equal(parentOf(next), last);
     } finally {
-      for (const node of nodes) node.disconnect();
       await ledger.stop();
       await cluster.stop();
     }

@@ -8,6 +8,7 @@ import {
   type UserMessage,
 } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { NOTHING_ELSE } from '../json/memo.ts';
 import { readMemo } from '../read-memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { readAssistant, readText } from './read-assistant.ts';
@@ -15,7 +16,6 @@ import { hasExactly, readContent } from './read-content.ts';
 
 /** What nodes were read as, where that is all that they come to. */
 const READ = readMemo<EngineMessage>();
-const NOTHING_ELSE: readonly unknown[] = [];
 
 /** Images of a tool message go into a message of their own. */
 function mayHoldMedia(node: JsonNode): boolean {

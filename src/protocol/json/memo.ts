@@ -48,7 +48,8 @@ function areSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((one, at) => one === b[at]);
 }
 
-const NOTHING_ELSE: readonly unknown[] = [];
+/** `withs` of what depends on its object alone. */
+export const NOTHING_ELSE: readonly unknown[] = [];
 
 /** A function of a node that depends on nothing else, worked out once per node. */
 export function memoOf<T extends {}>(work: (node: JsonNode) => T): (node: JsonNode) => T {
