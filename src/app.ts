@@ -2,7 +2,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { registerCallRoutes } from '../routes/call/index.ts';
 import { registerOperationsRoutes } from '../routes/operations/index.ts';
 import { registerTrainerRoutes } from '../routes/trainer/index.ts';
-import { bodyTooLarge, takeBodiesAsBytes } from './body-parser.ts';
+import { takeBodiesAsBytes } from './body-parser.ts';
 import { checkAttempt } from './call/identify-attempt.ts';
 import type { Context } from './context.ts';
 import { type ServiceError, ServiceErrorException, serviceError } from './errors.ts';
@@ -32,7 +32,6 @@ function buildServer(ctx: Context): FastifyInstance {
     // Nothing is logged by request: calls are logged by their own ids.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: ctx.config.limits.body_bytes,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
     // Generations last minutes; what limits them is deadlines.call_s.
     requestTimeout: 0,
@@ -56,8 +55,7 @@ function buildServer(ctx: Context): FastifyInstance {
 
 function toServiceError(ctx: Context, error: unknown): ServiceError {
   if (error instanceof ServiceErrorException) return error.serviceError;
-  const { code, statusCode, message } = error as { code?: string; statusCode?: number; message: string };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(ctx.config.limits.body_bytes);
+  const { statusCode, message } = error as { statusCode?: number; message: string };
   if (statusCode !== undefined && statusCode < 500) return serviceError('invalid_request', message);
   ctx.log.error({ err: error }, 'unexpected error');
   return serviceError('internal_error', 'The server failed in an unexpected way.');

@@ -79,7 +79,7 @@ async function decompressed(encoding: string, body: Buffer, limitBytes: number):
   }
 }
 
-export function bodyTooLarge(limitBytes: number) {
+function bodyTooLarge(limitBytes: number) {
   return serviceError(
     'body_too_large',
     `The request body is larger than the limit of ${limitBytes} bytes (limits.body_bytes).`,
