@@ -11,19 +11,12 @@ import type { Dialect, EngineAnswer } from '../../src/protocol/conversation.ts';
 import { fragmentText } from '../../src/protocol/json/fragment.ts';
 import { upstreamBody, upstreamMessage } from '../../src/protocol/upstream-body.ts';
 import { anyAnswer, objectText } from '../support/answers.ts';
+import { CAPTURED, REPLY } from '../support/chat-conversion.ts';
 import { type History, pick, type Random, randomFrom } from '../support/client-histories.ts';
 import { requestBody } from '../support/client-writers.ts';
 import { continuation, opening, survives } from '../support/random-attempt.ts';
 import { EDITS } from '../support/random-edits.ts';
 
-const OPTIONS = {
-  captured: true,
-  userAgent: 'test',
-  allowChatTemplate: false,
-  alwaysEncryptReasoning: false,
-  hideReasoning: false,
-  chatReasoningKey: 'reasoning',
-} as const;
 const UPSTREAM = { reasoningKey: 'reasoning', callIdLimit: null } as const;
 const POLICIES = ['required', 'optional', 'hidden'] as const;
 const DIALECTS: readonly Dialect[] = ['chat', 'responses', 'messages'];
@@ -80,14 +73,9 @@ function answered(
   random: Random,
   mark: string,
 ): History {
-  const parsed = parseCall(dialect, Buffer.from(text), OPTIONS, 512);
+  const parsed = parseCall(dialect, Buffer.from(text), CAPTURED, 512);
   assert.ok(!('status' in parsed));
-  const options = {
-    callId: mark.padEnd(32, '0'),
-    captured: true,
-    hideReasoning: false,
-    chatReasoningKey: 'reasoning',
-  } as const;
+  const options = { ...REPLY, callId: mark.padEnd(32, '0') };
   const reply = CONVERTERS[dialect].render(parsed.request, answer, options).json.toString();
   return {
     ...history,
@@ -115,8 +103,8 @@ function compareAttempt(dialect: Dialect, seed: number): number {
 
     const seen = known.of('attempt', dialect);
     assert.ok(seen !== null);
-    const found = parseCall(dialect, Buffer.from(text), OPTIONS, 512, seen);
-    const expected = factsOf(dialect, parseCall(dialect, Buffer.from(text), OPTIONS, 512));
+    const found = parseCall(dialect, Buffer.from(text), CAPTURED, 512, seen);
+    const expected = factsOf(dialect, parseCall(dialect, Buffer.from(text), CAPTURED, 512));
     assert.deepEqual(factsOf(dialect, found), expected, `${dialect}, seed ${seed}, request ${request}`);
     if ('status' in found) continue;
     const before = new Set(seen.lists.flat());
