@@ -33,8 +33,8 @@ export class ByteSink {
     this.bytes[this.length++] = value;
   }
 
-  /** A text of ASCII characters. */
-  ascii(text: string): void {
+  /** A text of code units up to 0xff, each as one byte. */
+  latin1(text: string): void {
     this.reserve(text.length);
     if (text.length > SMALL_COPY) {
       this.length += this.bytes.write(text, this.length, 'latin1');

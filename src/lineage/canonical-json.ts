@@ -108,7 +108,7 @@ function write(
     case 'true':
     case 'false':
     case 'null':
-      sink.ascii(node.kind);
+      sink.latin1(node.kind);
       return true;
     case 'skipped':
       throw new Error('a value that was parsed with `skip` has no canonical form');
@@ -142,7 +142,7 @@ function escapesAreCanonical(node: JsonNode): boolean {
 function writeNumber(sink: ByteSink, token: string, spelling: Spelling): boolean {
   const text = isIntegerToken(token) ? spelling.integer(token) : spelling.float(Number(token));
   if (text === null) return false;
-  sink.ascii(text);
+  sink.latin1(text);
   return true;
 }
 

@@ -1,4 +1,5 @@
 import type { JsonNode } from '../protocol/json/json-node.ts';
+import { Memo, NOTHING_ELSE } from '../protocol/json/memo.ts';
 import { sha256Hex } from './digest.ts';
 import { FieldHash, Unfingerprintable } from './field-hash.ts';
 import { writeContent, writeToolCalls, writeToolResults } from './fingerprint-fields.ts';
@@ -11,6 +12,8 @@ export type Fingerprint =
   | { readonly kind: 'unfingerprintable' };
 
 const ASSISTANT = new FieldHash('nemo-gym-lineage');
+/** Fields of one item, behind no domain. */
+const ITEM = new FieldHash('');
 const CONVERSATION = new FieldHash('nemo-gym-lineage-context');
 
 /** Tags of the fields in each of the two hashes. */
@@ -26,13 +29,26 @@ export function fingerprintAssistant(items: readonly JsonNode[]): Fingerprint {
   return guarded(ASSISTANT, () => {
     let authored = false;
     for (const item of items) {
-      if (!isAuthored(requireObject(item))) continue;
+      const fields = AUTHORED.of(item, NOTHING_ELSE, () => authoredFields(item));
+      if (fields === null) continue;
       authored = true;
-      writeContent(ASSISTANT, ASSISTANT_TAGS.part, item.get('content'));
-      writeToolCalls(ASSISTANT, ASSISTANT_TAGS.call, item);
+      ASSISTANT.fields(fields);
     }
     return authored;
   });
+}
+
+/** Longer ones are written anew: they cost as much to keep as the item itself. */
+const MOST_KEPT_BYTES = 4096;
+/** Fields of the items of a history that came before, as Latin-1 text; null for those that no assistant authored. */
+const AUTHORED = new Memo<string | null>((fields) => fields === null || fields.length <= MOST_KEPT_BYTES);
+
+function authoredFields(item: JsonNode): string | null {
+  if (!isAuthored(requireObject(item))) return null;
+  ITEM.start();
+  writeContent(ITEM, ASSISTANT_TAGS.part, item.get('content'));
+  writeToolCalls(ITEM, ASSISTANT_TAGS.call, item);
+  return ITEM.bytes().toString('latin1');
 }
 
 /** {@link fingerprintAssistant} as a record holds it: 64 hex digits, or null where there is none. */

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { JsonFragment } from '../protocol/json/fragment.ts';
+import { fragmentText, type JsonFragment } from '../protocol/json/fragment.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
 import { canonicalReplayWithoutNulls } from './canonical-json.ts';
 import { replayDigest, sha256Hex } from './digest.ts';
@@ -51,13 +50,13 @@ export function renderKeyDigests(fields: ReadonlyMap<string, JsonFragment>): Rea
 const lastEvidence = new WeakMap<ReadonlyMap<string, JsonFragment>, RenderEvidence>();
 
 /**
- * Results by digest of the raw bytes: an agent sends the same tools with every call, and to hash their bytes costs a twentieth of reading them.
+ * Results by the raw bytes, the long ones by their digest: an agent sends the same tools with every call, and to hash their bytes costs a twentieth of reading them.
  */
 const known = new Map<string, RenderEvidence>();
 const KNOWN_LIMIT = 1024;
 
 function renderEvidence(fields: ReadonlyMap<string, JsonFragment>): RenderEvidence {
-  const raw = rawDigest(fields);
+  const raw = rawIdentity(fields);
   const found = known.get(raw);
   if (found !== undefined) {
     // Moved to the end: the first one is the one that was not used for longest.
@@ -71,15 +70,31 @@ function renderEvidence(fields: ReadonlyMap<string, JsonFragment>): RenderEviden
   return evidence;
 }
 
-function rawDigest(fields: ReadonlyMap<string, JsonFragment>): string {
-  const hash = createHash('sha256');
+function rawIdentity(fields: ReadonlyMap<string, JsonFragment>): string {
+  let identity = '';
   for (const key of RENDER_KEYS) {
     const value = fields.get(key);
     if (value === undefined) continue;
-    const bytes = typeof value === 'string' ? Buffer.from(value) : value;
-    hash.update(`${key} ${bytes.length}:`).update(bytes);
+    const text = value.length <= SHORT_FIELD ? fragmentText(value) : longIdentity(value);
+    identity += `${key} ${text.length}:${text}`;
   }
-  return hash.digest('base64');
+  return identity;
+}
+
+/** Fields up to this length, in code units or bytes, stand for themselves: a digest, which is shorter than what it stands for, is no such text. */
+const SHORT_FIELD = 63;
+
+/** Tools that are taken over from an earlier request are the same bytes object. */
+const digests = new WeakMap<Uint8Array, string>();
+
+function longIdentity(value: JsonFragment): string {
+  if (typeof value === 'string') return sha256Hex(value);
+  let digest = digests.get(value);
+  if (digest === undefined) {
+    digest = sha256Hex(value);
+    digests.set(value, digest);
+  }
+  return digest;
 }
 
 function computeEvidence(fields: ReadonlyMap<string, JsonFragment>): RenderEvidence {

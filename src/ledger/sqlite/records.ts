@@ -39,18 +39,20 @@ export function readRecord(store: Store, attempt: Attempt, number: number): Reco
 
 /** Records whose summary may equal one with this second digest, in commit order; the caller compares in full. */
 export function findBySummary(store: Store, attempt: Attempt, emptyToolContentDigest: string): RecordRow[] {
-  return lookUp(store, attempt, summaryTerm(emptyToolContentDigest), -1);
+  return lookUp(store, attempt, summaryTerm(emptyToolContentDigest), LOOKUP);
 }
 
 /** At most two records with this response id: more need not be told apart. */
 export function findByResponse(store: Store, attempt: Attempt, responseId: string): RecordRow[] {
-  return lookUp(store, attempt, responseTerm(responseId), 2);
+  return lookUp(store, attempt, responseTerm(responseId), `${LOOKUP} LIMIT 2`);
 }
 
-function lookUp(store: Store, attempt: Attempt, term: string, limit: number): RecordRow[] {
-  const sql = 'SELECT number FROM lookup WHERE attempt = ? AND term = ? ORDER BY number LIMIT ?';
+/** A limit that is a parameter would have SQLite prepare the statement anew each time, since it plans by the limit's value. */
+const LOOKUP = 'SELECT number FROM lookup WHERE attempt = ? AND term = ? ORDER BY number';
+
+function lookUp(store: Store, attempt: Attempt, term: string, sql: string): RecordRow[] {
   return store.db
-    .all<{ number: number }>(sql, attempt.id, term, limit)
+    .all<{ number: number }>(sql, attempt.id, term)
     .map(({ number }) => readRecord(store, attempt, number));
 }
 

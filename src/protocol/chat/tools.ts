@@ -2,6 +2,7 @@ import { type ClientTool, isRefusal, type RequestRefusal } from '../conversation
 import { customGrammar, customToolFunction } from '../custom-tool.ts';
 import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { Memo, NOTHING_ELSE } from '../json/memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { hasExactly } from './read-content.ts';
 
@@ -24,29 +25,45 @@ interface Tool {
 
 export function convertTools(body: JsonNode): ConvertedTools | RequestRefusal {
   const list = body.present('tools');
-  if (list !== undefined && !list.isArray()) return wrongType('tools', 'an array', list);
+  const all = list === undefined ? NO_TOOLS : LISTS.of(list, NOTHING_ELSE, () => readTools(list));
+  if (isRefusal(all)) return all;
+  const { tools, clientTools } = all;
+  const chosen = readChoice(body.present('tool_choice'), tools);
+  if (isRefusal(chosen)) return chosen;
+  const { kept, choice } = chosen;
+  return { tools: kept.length === tools.length ? all.json : toolList(kept), choice, clientTools };
+}
+
+/** A list of tools, and its JSON for where all of them go up. */
+interface ToolList {
+  readonly tools: readonly Tool[];
+  readonly json: JsonFragment | null;
+  readonly clientTools: ReadonlyMap<string, ClientTool>;
+}
+
+const NO_TOOLS: ToolList = { tools: [], json: null, clientTools: new Map() };
+/** An agent sends the same tools with every call. */
+const LISTS = new Memo<ToolList | RequestRefusal>();
+
+function readTools(list: JsonNode): ToolList | RequestRefusal {
+  if (!list.isArray()) return wrongType('tools', 'an array', list);
   const tools: Tool[] = [];
-  for (const [at, node] of (list?.elements() ?? []).entries()) {
+  for (const [at, node] of list.children.entries()) {
     const tool = readTool(node, `tools[${at}]`);
     if (isRefusal(tool)) return tool;
     tools.push(tool);
   }
-  const chosen = readChoice(body.present('tool_choice'), tools);
-  if (isRefusal(chosen)) return chosen;
-  const { kept, choice } = chosen;
-  const untouched = kept.length === list?.elements().length && kept.every((tool) => tool.exact);
+  const json = tools.length > 0 && tools.every((tool) => tool.exact) ? list.raw() : toolList(tools);
+  const custom = tools.filter((tool) => tool.custom);
   return {
-    tools: kept.length === 0 ? null : untouched && list !== undefined ? list.raw() : toolList(kept),
-    choice,
-    clientTools: new Map(
-      tools
-        .filter((tool) => tool.custom)
-        .map((tool) => [tool.name, { kind: 'custom', name: tool.name, namespace: null }]),
-    ),
+    tools,
+    json,
+    clientTools: new Map(custom.map(({ name }) => [name, { kind: 'custom', name, namespace: null }])),
   };
 }
 
-function toolList(tools: readonly Tool[]): JsonFragment {
+function toolList(tools: readonly Tool[]): JsonFragment | null {
+  if (tools.length === 0) return null;
   return joinFragments(['[', ...tools.flatMap((tool, at) => (at === 0 ? [tool.json] : [',', tool.json])), ']']);
 }
 

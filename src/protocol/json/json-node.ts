@@ -72,8 +72,10 @@ export class JsonNode {
 
   /** The member of this name (the last one where it stands twice); undefined if there is none or this is no object. */
   get(key: string): JsonNode | undefined {
-    const at = this.keys.lastIndexOf(key);
-    return at < 0 ? undefined : this.children[at];
+    // Objects of requests have few members: a loop is several times quicker than lastIndexOf.
+    const { keys } = this;
+    for (let at = keys.length - 1; at >= 0; at--) if (keys[at] === key) return this.children[at];
+    return undefined;
   }
 
   /** Like {@link get}, with null read as absent. */

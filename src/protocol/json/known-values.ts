@@ -39,9 +39,10 @@ export class SeenValues implements KnownValues {
 
   /** Bytes of all that is kept; what lists share counts once. */
   get bytes(): number {
-    const values = new Set([...this.members.values(), ...this.lists.flat()]);
-    let sum = 0;
-    for (const { start, end } of values) sum += end - start;
+    let sum = bytesOf(this.members.values());
+    const [only] = this.lists;
+    // One list shares nothing.
+    if (only !== undefined) sum += bytesOf(this.lists.length === 1 ? only : new Set(this.lists.flat()));
     return sum;
   }
 
@@ -53,6 +54,12 @@ export class SeenValues implements KnownValues {
     this.lists.unshift(list);
     this.lists.length = Math.min(this.lists.length, MOST_LISTS);
   }
+}
+
+function bytesOf(values: Iterable<JsonNode>): number {
+  let sum = 0;
+  for (const { start, end } of values) sum += end - start;
+  return sum;
 }
 
 function isWorthKeeping({ kind, start, end }: JsonNode): boolean {
