@@ -53,8 +53,13 @@ function authoredFields(item: JsonNode): string | null {
 
 /** {@link fingerprintAssistant} as a record holds it: 64 hex digits, or null where there is none. */
 export function assistantFingerprint(items: readonly JsonNode[]): string | null {
-  return hexOf(fingerprintAssistant(items));
+  const [only] = items;
+  if (only === undefined || items.length > 1) return hexOf(fingerprintAssistant(items));
+  return ALONE.of(only, NOTHING_ELSE, () => hexOf(fingerprintAssistant(items)));
 }
+
+/** A record names a reply of one item twice: as an item, and as all items. */
+const ALONE = new Memo<string | null>();
 
 /**
  * `conversation_digest` (protocol sections 8 and 13, byte-exact): all items with roles, parts, tool calls and tool results. Version 3 leaves

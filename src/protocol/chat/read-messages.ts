@@ -14,13 +14,14 @@ import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { readAssistant, readText } from './read-assistant.ts';
 import { hasExactly, readContent } from './read-content.ts';
 
-/** What nodes were read as, where that is all that they come to. */
-const READ = readMemo<EngineMessage>();
-
-/** Images of a tool message go into a message of their own. */
-function mayHoldMedia(node: JsonNode): boolean {
-  return node.get('role')?.string() === 'tool' && node.get('content')?.isString() !== true;
+/** A message, and the images of a tool message, which go into a message of their own. */
+interface ReadMessage {
+  readonly message: EngineMessage;
+  readonly images: readonly EnginePart[];
 }
+
+const READ = readMemo<ReadMessage>();
+const NO_IMAGES: readonly EnginePart[] = [];
 
 /** What stands in a tool message in the place of an image; the image follows in a user message (C19). */
 const IMAGE_PLACEHOLDER = '[image attached below]';
@@ -35,18 +36,24 @@ export function readMessages(list: JsonNode | undefined): EngineMessage[] | Requ
   const messages: EngineMessage[] = [];
   let toolImages: EnginePart[] = [];
   for (const [at, node] of list.elements().entries()) {
-    const message = mayHoldMedia(node)
-      ? readMessage(node, `messages[${at}]`, toolImages)
-      : READ.of(node, NOTHING_ELSE, () => readMessage(node, `messages[${at}]`, toolImages));
-    if (isRefusal(message)) return message;
+    const read = READ.of(node, NOTHING_ELSE, () => readAlone(node, `messages[${at}]`));
+    if (isRefusal(read)) return read;
+    const { message, images } = read;
     if (message.role !== 'tool' && toolImages.length > 0) {
       messages.push({ role: 'user', content: toolImages });
       toolImages = [];
     }
     messages.push(message);
+    if (images.length > 0) toolImages.push(...images);
   }
   if (toolImages.length > 0) messages.push({ role: 'user', content: toolImages });
   return messages;
+}
+
+function readAlone(node: JsonNode, path: string): ReadMessage | RequestRefusal {
+  const images: EnginePart[] = [];
+  const message = readMessage(node, path, images);
+  return isRefusal(message) ? message : { message, images: images.length === 0 ? NO_IMAGES : images };
 }
 
 function readMessage(node: JsonNode, path: string, toolImages: EnginePart[]): EngineMessage | RequestRefusal {

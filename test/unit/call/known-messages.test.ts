@@ -133,3 +133,28 @@ test('Messages: inputs that came before are read by the tools of the new request
   assert.equal(argumentsWith({ _raw: {} }), '{"_raw":"no object"}');
   assert.equal(argumentsWith({}), 'no object');
 });
+
+test('Chat: what came before is the very same messages, but for the one that images of tools are put into', () => {
+  const read = reader('chat');
+  const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+  const image = { type: 'image_url', image_url: { url: IMAGE_URL } };
+  const history = [
+    { role: 'user', content: 'q' },
+    { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] },
+    { role: 'tool', tool_call_id: 'a', content: [image] },
+    { role: 'tool', tool_call_id: 'b', content: 'text' },
+    { role: 'user', content: LONG },
+  ];
+  const first = read({ model: 'm', messages: history });
+  const second = read({ model: 'm', messages: [...history, { role: 'user', content: 'n' }] });
+  assert.deepEqual(
+    second.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'tool', 'user', 'user', 'user'],
+  );
+  first.forEach((message, at) => {
+    if (at === 4) assert.deepEqual(second[at], message);
+    else assert.equal(second[at], message);
+  });
+  const held = second[4]?.content;
+  assert.deepEqual(Array.isArray(held) ? held.map(({ type }) => type) : held, ['media']);
+});
