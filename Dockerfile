@@ -12,7 +12,7 @@ FROM ${NODE_IMAGE}
 # They keep the resident memory small: see docs/performance.md, Memory.
 ENV NODE_ENV=production \
     NODE_OPTIONS=--max-semi-space-size=8 \
-    MALLOC_ARENA_MAX=2 \
+    MALLOC_ARENA_MAX=1 \
     GYM_PROXY_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules

@@ -102,8 +102,12 @@ export async function startLoadProcess(): Promise<LoadProcess> {
   );
   const next = () =>
     new Promise<Record<string, unknown>>((resolve, reject) => {
-      child.once('message', (message) => resolve(message as Record<string, unknown>));
-      child.once('exit', (code) => reject(new Error(`the load process ended with ${code}`)));
+      const ended = (code: number | null) => reject(new Error(`the load process ended with ${code}`));
+      child.once('exit', ended);
+      child.once('message', (message) => {
+        child.off('exit', ended);
+        resolve(message as Record<string, unknown>);
+      });
     });
   const { workerUrl } = await next();
   return {

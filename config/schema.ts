@@ -305,8 +305,8 @@ export const configSchema = z.strictObject({
         z
           .int()
           .min(0)
-          .default(4 * MIB),
-        'memory for requests of captured attempts, so that the part of a history that comes again is not read again (what was made of them takes about three times as much beside it); 0: none',
+          .default(2 * MIB),
+        'memory for requests of captured attempts, so that the part of a history that comes again is not read again (what was made of them takes about three times as much beside it); best as large as the histories of all running attempts; 0: none',
       ),
       json_depth: key(z.int().min(16).max(2048).default(512), 'deepest nesting of a request body; more: 400'),
     })

@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { startServer } from '../server.ts';
 import { addConfigOptions, configFrom } from './config-options.ts';
-import { keepMemorySmall } from './memory.ts';
+import { setEngineFlags } from './engine-flags.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Time beyond the drain in which a stopping process may close its connections. */
@@ -25,7 +25,7 @@ export function serveCommand(): Command {
           'Agents then use http://127.0.0.1:8080/ng-rollout/<attempt>/v1 as their base URL.',
       ),
   ).action(async (options: Record<string, unknown>) => {
-    keepMemorySmall();
+    setEngineFlags();
     const config = configFrom(options);
     if (config.control.token === null) {
       throw new UsageError(
