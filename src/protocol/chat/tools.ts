@@ -2,7 +2,8 @@ import { type ClientTool, isRefusal, type RequestRefusal } from '../conversation
 import { customGrammar, customToolFunction } from '../custom-tool.ts';
 import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { Memo, NOTHING_ELSE } from '../json/memo.ts';
+import { NOTHING_ELSE } from '../json/memo.ts';
+import { readMemo } from '../read-memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { hasExactly } from './read-content.ts';
 
@@ -43,7 +44,7 @@ interface ToolList {
 
 const NO_TOOLS: ToolList = { tools: [], json: null, clientTools: new Map() };
 /** An agent sends the same tools with every call. */
-const LISTS = new Memo<ToolList | RequestRefusal>();
+const LISTS = readMemo<ToolList>();
 
 function readTools(list: JsonNode): ToolList | RequestRefusal {
   if (!list.isArray()) return wrongType('tools', 'an array', list);
