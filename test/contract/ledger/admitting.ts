@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { AttemptSnapshot } from '../../../src/ledger/ledger.ts';
 import type { LedgerUnderTest } from '../ledger-contract.ts';
 import { addCall, admission, boundary, newAttempt, newCallId, parentOf, ROOT, record, refusal } from './builders.ts';
 
@@ -130,6 +131,26 @@ export function admitting(under: LedgerUnderTest): void {
       assert.equal(snapshot.attemptedCallIds.length, 1);
       assert.deepEqual(snapshot.pendingCallIds, []);
       assert.deepEqual(snapshot.failures, [{ callId: request.callId, reason: 'unresolved_parent' }]);
+    });
+
+    it('joins nothing to what it left unresolved: a re-send is left so too, with a row of its own', async () => {
+      const attempt = newAttempt();
+      await addCall(under.ledger, attempt, ['task', 'answer']);
+      for (const idempotencyKey of [null, 'key']) {
+        const resend = { requestDigest: `body ${idempotencyKey}`, idempotencyKey };
+        const before = (await under.ledger.snapshot(attempt)) as AttemptSnapshot;
+        const ids = [newCallId(), newCallId()];
+        for (const callId of ids) {
+          const options = { boundary: boundary(['other']), onUnmatched: 'root_if_fresh', resend } as const;
+          assert.deepEqual(await under.ledger.admit(admission(attempt, callId, options)), { kind: 'unresolved' });
+        }
+        const after = (await under.ledger.snapshot(attempt)) as AttemptSnapshot;
+        assert.deepEqual(after.failures, [
+          ...before.failures,
+          ...ids.map((callId) => ({ callId, reason: 'unresolved_parent' })),
+        ]);
+        assert.deepEqual(after.attemptedCallIds, before.attemptedCallIds);
+      }
     });
 
     it('takes an attempt with neither record nor failure for fresh under schema 2', async () => {
