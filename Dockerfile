@@ -13,6 +13,7 @@ FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     NODE_OPTIONS=--max-semi-space-size=8 \
     MALLOC_ARENA_MAX=1 \
+    MALLOC_TRIM_THRESHOLD_=1048576 \
     GYM_PROXY_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules

@@ -158,8 +158,9 @@ function passThrough(workerUrl: string): Promise<BenchProcess> {
 function proxy(workerUrl: string, ledgerUrl: string): Promise<BenchProcess> {
   const file = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
   const flags = ['--server-port', '0', '--workers', workerUrl, '--ledger-url', ledgerUrl, '--log-level', 'info'];
-  const env = { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1', GYM_PROXY_CONTROL_TOKEN: 'bench-control-token-0' };
   // As `npm start` and the image start it.
+  const malloc = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '1048576' };
+  const env = { NODE_ENV: 'production', ...malloc, GYM_PROXY_CONTROL_TOKEN: 'bench-control-token-0' };
   return startServerProcess(['--max-semi-space-size=8', file, 'serve', ...flags], env, (line) => urlOf(line, 'url'));
 }
 
