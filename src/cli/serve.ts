@@ -3,8 +3,8 @@ import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { startServer } from '../server.ts';
 import { addConfigOptions, configFrom } from './config-options.ts';
-import { setEngineFlags } from './engine-flags.ts';
 import { UsageError } from './usage-error.ts';
+import { setV8Flags } from './v8-flags.ts';
 
 /** Time beyond the drain in which a stopping process may close its connections. */
 const CLOSING_MS = 10_000;
@@ -25,7 +25,7 @@ export function serveCommand(): Command {
           'Agents then use http://127.0.0.1:8080/ng-rollout/<attempt>/v1 as their base URL.',
       ),
   ).action(async (options: Record<string, unknown>) => {
-    setEngineFlags();
+    setV8Flags();
     const config = configFrom(options);
     if (config.control.token === null) {
       throw new UsageError(

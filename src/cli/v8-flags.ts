@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8';
  *
  * Time: every call runs through the same functions, so they are compiled for good after 600 runs, not after 3,000, which a replica has only after 12,000 calls.
  */
-export function setEngineFlags(): void {
+export function setV8Flags(): void {
   setFlagsFromString('--heap-growing-percent=100');
   setFlagsFromString('--invocation-count-for-turbofan=600');
 }
