@@ -72,14 +72,8 @@ export function gatherEvidence(
 }
 
 /** All of a request's evidence in one text: every item and what shapes the prompt. */
-export function evidenceDigest({ boundary, items, summarizer, renderDigest }: Evidence): string {
-  if (boundary === null) return `${summarizer.summary().sourceDigest}${renderDigest}`;
-  let text = `${boundary.sourceDigest}${renderDigest}`;
-  for (let at = boundary.itemCount; at < items.length; at++) {
-    const { role, digest } = items[at] as EvidenceItem;
-    text += `${role} ${digest}`;
-  }
-  return text;
+export function evidenceDigest(evidence: Evidence): string {
+  return `${evidence.summarizer.summary().sourceDigest}${evidence.renderDigest}`;
 }
 
 function echoedIds(message: EngineMessage | undefined): readonly string[] {

@@ -1,5 +1,5 @@
 import type { JsonNode } from '../protocol/json/json-node.ts';
-import { Memo, NOTHING_ELSE } from '../protocol/json/memo.ts';
+import { Memo, memoOf, NOTHING_ELSE } from '../protocol/json/memo.ts';
 import { sha256Hex } from './digest.ts';
 import { FieldHash, Unfingerprintable } from './field-hash.ts';
 import { writeContent, writeToolCalls, writeToolResults } from './fingerprint-fields.ts';
@@ -54,12 +54,11 @@ function authoredFields(item: JsonNode): string | null {
 /** {@link fingerprintAssistant} as a record holds it: 64 hex digits, or null where there is none. */
 export function assistantFingerprint(items: readonly JsonNode[]): string | null {
   const [only] = items;
-  if (only === undefined || items.length > 1) return hexOf(fingerprintAssistant(items));
-  return ALONE.of(only, NOTHING_ELSE, () => hexOf(fingerprintAssistant(items)));
+  return hexOf(only !== undefined && items.length === 1 ? fingerprintAlone(only) : fingerprintAssistant(items));
 }
 
 /** A record names a reply of one item twice: as an item, and as all items. */
-const ALONE = new Memo<string | null>();
+const fingerprintAlone = memoOf((item) => fingerprintAssistant([item]));
 
 /**
  * `conversation_digest` (protocol sections 8 and 13, byte-exact): all items with roles, parts, tool calls and tool results. Version 3 leaves

@@ -81,7 +81,7 @@ function rawIdentity(fields: ReadonlyMap<string, JsonFragment>): string {
   return identity;
 }
 
-/** Fields up to this length, in code units or bytes, stand for themselves: a digest, which is shorter than what it stands for, is no such text. */
+/** Fields up to this length, in code units or bytes, stand for themselves; a digest is longer than that, so neither is taken for the other. */
 const SHORT_FIELD = 63;
 
 /** Tools that are taken over from an earlier request are the same bytes object. */

@@ -7,6 +7,7 @@ import {
   type UserMessage,
 } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { NOTHING_ELSE } from '../json/memo.ts';
 import { readMemo } from '../read-memo.ts';
 import { invalid, wrongType } from '../refusals.ts';
 import { singleText, userText } from '../single-text.ts';
@@ -82,7 +83,7 @@ class Fold {
   }
 
   private addSystem(message: JsonNode, path: string): RequestRefusal | null {
-    const said = SYSTEM.of(message, [], () => readSystem(message, path));
+    const said = SYSTEM.of(message, NOTHING_ELSE, () => readSystem(message, path));
     if (isRefusal(said)) return said;
     if (this.messages.length === 0 && this.run.isEmpty()) this.leading.push(said);
     else this.pushUser(said);
@@ -91,7 +92,7 @@ class Fold {
 
   /** Tool results come before everything else of the same message, whatever order the client wrote (C72). */
   private addUser(message: JsonNode, path: string): RequestRefusal | null {
-    const said = USERS.of(message, [], () => readUser(message, path));
+    const said = USERS.of(message, NOTHING_ELSE, () => readUser(message, path));
     if (isRefusal(said)) return said;
     for (const result of said.results) this.run.add(result);
     if (said.rest !== null) this.pushUser(said.rest);

@@ -1,6 +1,6 @@
 import { type EnginePart, isRefusal, type RequestRefusal, type SystemMessage } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { Memo, type Memorable } from '../json/memo.ts';
+import { Memo, type Memorable, NOTHING_ELSE } from '../json/memo.ts';
 import { readMemo } from '../read-memo.ts';
 import { collapse, contentParts, type FoldedContent, textPart } from './fold-content.ts';
 
@@ -23,7 +23,7 @@ const PROMPTS = readMemo<SystemContent>();
 
 /** The `system` member without its billing header. */
 export function systemContent(system: JsonNode | undefined): SystemContent | RequestRefusal {
-  return system === undefined ? NO_CONTENT : PROMPTS.of(system, [], () => readPrompt(system));
+  return system === undefined ? NO_CONTENT : PROMPTS.of(system, NOTHING_ELSE, () => readPrompt(system));
 }
 
 function readPrompt(system: JsonNode): SystemContent | RequestRefusal {

@@ -1,6 +1,7 @@
 import { isRefusal, type RequestRefusal } from '../conversation.ts';
 import { fragmentText, type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { NOTHING_ELSE } from '../json/memo.ts';
 import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
 import { readMemo } from '../read-memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
@@ -26,7 +27,7 @@ const CONVERTED = readMemo<ConvertedTools>();
 
 /** `tools`: custom tools become functions, their schemas byte for byte. */
 export function convertTools(tools: JsonNode | undefined): ConvertedTools | RequestRefusal {
-  return tools === undefined ? NO_TOOLS : CONVERTED.of(tools, [], () => convertList(tools));
+  return tools === undefined ? NO_TOOLS : CONVERTED.of(tools, NOTHING_ELSE, () => convertList(tools));
 }
 
 const NO_TOOLS: ConvertedTools = { json: null, names: new Set(), leftOut: new Map() };

@@ -189,6 +189,24 @@ test('escapes of every length of UTF-8', () => {
   }
 });
 
+test('items that come again, short and long ones, say the same again beside new ones', () => {
+  const texts = ['é', 'ü'.repeat(2000), 'x'.repeat(100_000)];
+  const history = items(...texts.map((text) => JSON.stringify({ role: 'assistant', content: text })));
+  const grown = [...history, ...items('{"role":"user","content":"q"}', '{"role":"assistant","content":"new"}')];
+  const fieldsOf = (said: readonly string[]) =>
+    said.flatMap((text): Field[] => [
+      [0, 'text'],
+      [1, text],
+    ]);
+  for (let time = 0; time < 2; time++) {
+    assert.equal(assistantFingerprint(history), assistantDigest(fieldsOf(texts)));
+    assert.equal(assistantFingerprint(grown), assistantDigest(fieldsOf([...texts, 'new'])));
+    history.forEach((item, at) => {
+      assert.equal(assistantFingerprint([item]), assistantDigest(fieldsOf([texts[at] as string])));
+    });
+  }
+});
+
 test('arguments', () => {
   const cases: [string, string][] = [
     ['null', ''],
