@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { CommitRequest } from '../ledger/ledger.ts';
 import { evidenceOf } from '../lineage/evidence.ts';
-import { assistantFingerprint } from '../lineage/fingerprints.ts';
+import { assistantFingerprint, continuedFingerprint } from '../lineage/fingerprints.ts';
 import { recordOutput } from '../lineage/output-items.ts';
 import { renderKeyDigests } from '../lineage/render-digest.ts';
 import { sketchJson, sketchOf } from '../lineage/sketch.ts';
@@ -44,7 +44,7 @@ export function buildRecord(ctx: Context, sources: RecordSources): CommitRequest
     admittedAtS: call.admittedAtS,
     outputItems: output.rows,
     outputFingerprint: assistantFingerprint(reply.outputItems),
-    continuationFingerprint: assistantFingerprint([...sources.fingerprintItems, ...reply.outputItems]),
+    continuationFingerprint: continuedFingerprint(sources.fingerprintItems, reply.outputItems),
     responseStatus: reply.status ?? statusOf(reply.finishReason),
     finishReason: reply.finishReason,
     lastOutputItem: output.last,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import type { ConversionOptions, ConvertedRequest, ReplyOptions } from '../protocol/conversation.ts';
 import { type JsonFragment, jsonString } from '../protocol/json/fragment.ts';
-import { upstreamMessage } from '../protocol/upstream-body.ts';
+import { allowsVerbatim, type UpstreamBodyParts, upstreamMessage } from '../protocol/upstream-body.ts';
 
 /** What a call takes from the configuration. */
 
@@ -47,7 +47,10 @@ export function upstreamFields(ctx: Context, request: ConvertedRequest): Map<str
 }
 
 /** Upstream messages of a request, as the engine wants them. */
-export function upstreamMessages(ctx: Context, request: ConvertedRequest): JsonFragment[][] {
+export function upstreamMessages(ctx: Context, request: ConvertedRequest): UpstreamBodyParts['messages'] {
   const options = { reasoningKey: ctx.config.worker.reasoning_key, callIdLimit: ctx.config.worker.call_id_limit };
+  const { verbatimList } = request;
+  if (verbatimList !== undefined && request.messages.every((message) => allowsVerbatim(message, options)))
+    return verbatimList.raw();
   return request.messages.map((message) => upstreamMessage(message, options));
 }

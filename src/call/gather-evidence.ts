@@ -7,6 +7,8 @@ import { renderDigest } from '../lineage/render-digest.ts';
 import type { EvidenceItem, ReasoningPolicy } from '../lineage/types.ts';
 import type { EngineMessage, EngineRole } from '../protocol/conversation.ts';
 import type { JsonFragment } from '../protocol/json/fragment.ts';
+import { NOTHING_ELSE } from '../protocol/json/memo.ts';
+import { PrefixMemo } from '../protocol/json/prefix-memo.ts';
 
 /** Source evidence of one request (protocol section 3). */
 export interface Evidence {
@@ -19,6 +21,8 @@ export interface Evidence {
   readonly suffixRole: { readonly index: number; readonly role: EngineRole } | null;
   /** Summary of all request items; the served turn is pushed onto a fork of it for the record's `replay`. */
   readonly summarizer: PrefixSummarizer;
+  /** All of the evidence in one text: every item and what shapes the prompt. */
+  readonly identity: string;
 }
 
 /**
@@ -38,12 +42,11 @@ export function gatherEvidence(
       { param: render.undigestable },
     );
   }
-  const items = messages.map((message) => evidenceOf(message, policy));
   const boundaryAt = messages.findLastIndex((message) => message.role === 'assistant') + 1;
-  const summarizer = new PrefixSummarizer();
-  for (let at = 0; at < boundaryAt; at++) summarizer.push(items[at] as EvidenceItem);
-  const prefix = boundaryAt === 0 ? null : summarizer.summary();
-  for (let at = boundaryAt; at < items.length; at++) summarizer.push(items[at] as EvidenceItem);
+  const taken = TAKEN[policy];
+  const before = taken.of(messages, boundaryAt, NOTHING_ELSE);
+  const prefix = boundaryAt === 0 ? null : before.summarizer.summary();
+  const { items, summarizer } = taken.after(before, messages, boundaryAt);
 
   const badAt = messages.findIndex(
     (message, at) => at >= boundaryAt && message.role !== 'user' && message.role !== 'tool',
@@ -68,12 +71,33 @@ export function gatherEvidence(
     hasAssistant: boundaryAt > 0,
     suffixRole,
     summarizer,
+    identity: [prefix?.sourceDigest, ...items.slice(boundaryAt).map(({ digest }) => digest), render.digest].join(),
   };
 }
 
-/** All of a request's evidence in one text: every item and what shapes the prompt. */
-export function evidenceDigest(evidence: Evidence): string {
-  return `${evidence.summarizer.summary().sourceDigest}${evidence.renderDigest}`;
+interface Taken {
+  readonly items: EvidenceItem[];
+  readonly summarizer: PrefixSummarizer;
+}
+
+/** The items up to a boundary. The next request of a rollout goes on there. */
+const TAKEN: Readonly<Record<ReasoningPolicy, PrefixMemo<EngineMessage, Taken>>> = {
+  required: takenBy('required'),
+  optional: takenBy('optional'),
+  hidden: takenBy('hidden'),
+};
+
+function takenBy(policy: ReasoningPolicy): PrefixMemo<EngineMessage, Taken> {
+  return new PrefixMemo<EngineMessage, Taken>({
+    start: (): Taken => ({ items: [], summarizer: new PrefixSummarizer() }),
+    step(taken, message) {
+      const item = evidenceOf(message, policy);
+      taken.items.push(item);
+      taken.summarizer.push(item);
+      return taken;
+    },
+    fork: ({ items, summarizer }) => ({ items: items.slice(), summarizer: summarizer.fork() }),
+  });
 }
 
 function echoedIds(message: EngineMessage | undefined): readonly string[] {

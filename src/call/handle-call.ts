@@ -9,7 +9,7 @@ import type { AgentChannel } from './agent-channel.ts';
 import { conversionOptions, replyOptions, upstreamFields, upstreamMessages } from './call-settings.ts';
 import { recordFailure } from './commit-record.ts';
 import { explainAdmission } from './explain-admission.ts';
-import { type Evidence, evidenceDigest, gatherEvidence } from './gather-evidence.ts';
+import { type Evidence, gatherEvidence } from './gather-evidence.ts';
 import { type CallFailure, handOver, watchHandOver } from './hand-over.ts';
 import { identifyAttempt, PARENT_HEADER } from './identify-attempt.ts';
 import { inTime } from './in-time.ts';
@@ -98,7 +98,7 @@ async function captureCall(
   const call: CapturedCall = { attempt, namedParent, callId: ctx.newCallId(), admittedAtS: ctx.nowS() };
   const idempotencyKey = incoming.headers['idempotency-key'];
   const resend = {
-    requestDigest: requestDigest(incoming.dialect, prepared.body, evidenceDigest(prepared.evidence)),
+    requestDigest: requestDigest(incoming.dialect, prepared.body, prepared.evidence.identity),
     idempotencyKey: typeof idempotencyKey === 'string' && idempotencyKey !== '' ? idempotencyKey : null,
   };
   const admitMs = performance.now();

@@ -12,8 +12,9 @@ import {
 } from '../protocol/conversation.ts';
 import type { JsonNode } from '../protocol/json/json-node.ts';
 import type { SeenValues } from '../protocol/json/known-values.ts';
-import { memoOf } from '../protocol/json/memo.ts';
+import { NOTHING_ELSE } from '../protocol/json/memo.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
+import { PrefixMemo } from '../protocol/json/prefix-memo.ts';
 import { messages } from '../protocol/messages/index.ts';
 import { responses } from '../protocol/responses/index.ts';
 
@@ -82,10 +83,18 @@ const SMALL_MEMBER = 1024;
 
 function memberIdentity(value: JsonNode): string {
   if (value.end - value.start <= SMALL_MEMBER) return value.rawText();
-  return value.isArray() ? `[${value.children.map(checksum).join()}]` : checksum(value);
+  return value.isArray() ? `[${CHECKSUMS.ofAll(value.children, NOTHING_ELSE)}]` : checksum(value);
 }
 
-const checksum = memoOf((value) => `${value.end - value.start}:${crc32(value.raw())}`);
+const CHECKSUMS = new PrefixMemo<JsonNode, string>({
+  start: () => '',
+  step: (checksums, element) => `${checksums}${checksum(element)},`,
+  fork: (checksums) => checksums,
+});
+
+function checksum(value: JsonNode): string {
+  return `${value.end - value.start}:${crc32(value.raw())}`;
+}
 
 function article(kind: string): string {
   return kind === 'array'

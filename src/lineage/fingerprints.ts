@@ -1,9 +1,11 @@
 import type { JsonNode } from '../protocol/json/json-node.ts';
-import { Memo, memoOf, NOTHING_ELSE } from '../protocol/json/memo.ts';
+import { memoOf, NOTHING_ELSE } from '../protocol/json/memo.ts';
+import { PrefixMemo } from '../protocol/json/prefix-memo.ts';
 import { sha256Hex } from './digest.ts';
 import { FieldHash, Unfingerprintable } from './field-hash.ts';
 import { writeContent, writeToolCalls, writeToolResults } from './fingerprint-fields.ts';
 import { pythonStr, pythonTruth } from './python-text.ts';
+import { RunningHash } from './running-hash.ts';
 
 /** `empty`: no item that an assistant authored. `unfingerprintable`: an item that the trainer's function refuses, too; both are null in a record. */
 export type Fingerprint =
@@ -11,7 +13,7 @@ export type Fingerprint =
   | { readonly kind: 'empty' }
   | { readonly kind: 'unfingerprintable' };
 
-const ASSISTANT = new FieldHash('nemo-gym-lineage');
+const ASSISTANT_DOMAIN = 'nemo-gym-lineage';
 /** Fields of one item, behind no domain. */
 const ITEM = new FieldHash('');
 const CONVERSATION = new FieldHash('nemo-gym-lineage-context');
@@ -26,29 +28,42 @@ const RESULT_TAG = 6;
  * with role `assistant` or type `function_call`, in order. The same in both fingerprint versions.
  */
 export function fingerprintAssistant(items: readonly JsonNode[]): Fingerprint {
-  return guarded(ASSISTANT, () => {
-    let authored = false;
-    for (const item of items) {
-      const fields = AUTHORED.of(item, NOTHING_ELSE, () => authoredFields(item));
-      if (fields === null) continue;
-      authored = true;
-      ASSISTANT.fields(fields);
-    }
-    return authored;
-  });
+  return fingerprintOf(AUTHORED.ofAll(items, NOTHING_ELSE));
 }
 
-/** Longer ones are written anew: they cost as much to keep as the item itself. */
-const MOST_KEPT_BYTES = 4096;
-/** Fields of the items of a history that came before, as Latin-1 text; null for those that no assistant authored. */
-const AUTHORED = new Memo<string | null>((fields) => fields === null || fields.length <= MOST_KEPT_BYTES);
+/** What an assistant authored in a list of items, as Latin-1 text for the hash. */
+interface Authored {
+  readonly hash: RunningHash;
+  any: boolean;
+  unfingerprintable: boolean;
+}
 
-function authoredFields(item: JsonNode): string | null {
-  if (!isAuthored(requireObject(item))) return null;
-  ITEM.start();
-  writeContent(ITEM, ASSISTANT_TAGS.part, item.get('content'));
-  writeToolCalls(ITEM, ASSISTANT_TAGS.call, item);
-  return ITEM.bytes().toString('latin1');
+/** Of a history that came before, only what is new is read. */
+const AUTHORED = new PrefixMemo<JsonNode, Authored>({
+  start: () => ({ hash: new RunningHash('latin1', ASSISTANT_DOMAIN), any: false, unfingerprintable: false }),
+  step: addAuthored,
+  fork: (authored) => ({ ...authored, hash: authored.hash.fork() }),
+});
+
+function addAuthored(authored: Authored, item: JsonNode): Authored {
+  if (authored.unfingerprintable) return authored;
+  try {
+    if (!isAuthored(requireObject(item))) return authored;
+    ITEM.start();
+    writeContent(ITEM, ASSISTANT_TAGS.part, item.get('content'));
+    writeToolCalls(ITEM, ASSISTANT_TAGS.call, item);
+    authored.hash.append(ITEM.bytes().toString('latin1'));
+    authored.any = true;
+  } catch (error) {
+    if (!(error instanceof Unfingerprintable)) throw error;
+    authored.unfingerprintable = true;
+  }
+  return authored;
+}
+
+function fingerprintOf({ hash, any, unfingerprintable }: Authored): Fingerprint {
+  if (unfingerprintable) return { kind: 'unfingerprintable' };
+  return any ? { kind: 'digest', hex: hash.digest() } : { kind: 'empty' };
 }
 
 /** {@link fingerprintAssistant} as a record holds it: 64 hex digits, or null where there is none. */
@@ -59,6 +74,11 @@ export function assistantFingerprint(items: readonly JsonNode[]): string | null 
 
 /** A record names a reply of one item twice: as an item, and as all items. */
 const fingerprintAlone = memoOf((item) => fingerprintAssistant([item]));
+
+/** {@link assistantFingerprint} of a history and what follows it, which is not kept. */
+export function continuedFingerprint(history: readonly JsonNode[], rest: readonly JsonNode[]): string | null {
+  return hexOf(fingerprintOf(AUTHORED.after(AUTHORED.ofAll(history, NOTHING_ELSE), rest, 0)));
+}
 
 /**
  * `conversation_digest` (protocol sections 8 and 13, byte-exact): all items with roles, parts, tool calls and tool results. Version 3 leaves

@@ -1,5 +1,5 @@
-import { createHash, type Hash, hash } from 'node:crypto';
 import { REPLAY_DOMAIN } from './digest.ts';
+import { RunningHash } from './running-hash.ts';
 import type { EvidenceItem, PrefixSummary } from './types.ts';
 
 const HEAD = `${REPLAY_DOMAIN}{"items":[`;
@@ -15,12 +15,12 @@ export type SummarizedItem = Pick<EvidenceItem, 'digest' | 'emptyToolContentDige
  */
 export class PrefixSummarizer {
   private itemCount = 0;
-  private exact: RunningText;
+  private exact: RunningHash;
   /** Null until an item has a second digest of its own. */
-  private second: RunningText | null = null;
+  private second: RunningHash | null = null;
 
   constructor() {
-    this.exact = new RunningText(HEAD);
+    this.exact = new RunningHash('ascii', HEAD);
   }
 
   push(item: SummarizedItem): void {
@@ -59,43 +59,4 @@ export function prefixSummary(items: Iterable<SummarizedItem>): PrefixSummary {
   const summarizer = new PrefixSummarizer();
   for (const item of items) summarizer.push(item);
   return summarizer.summary();
-}
-
-/** Up to this length a text is hashed as a whole whenever it is asked for: that costs less than to copy a running hash. */
-const WHOLE_TEXT = 16 * 1024;
-
-/** A running SHA-256 over ASCII text. Text is gathered, since each update of the hash costs more than the bytes in it. */
-class RunningText {
-  private hash: Hash | null = null;
-  private pending: string;
-
-  constructor(text: string) {
-    this.pending = text;
-  }
-
-  append(text: string): void {
-    this.pending += text;
-    if (this.pending.length > WHOLE_TEXT) this.flush();
-  }
-
-  /** Hex digest of everything so far and `tail`; nothing changes. */
-  digest(tail: string): string {
-    if (this.hash === null) return hash('sha256', this.pending + tail);
-    return this.hash
-      .copy()
-      .update(this.pending + tail, 'latin1')
-      .digest('hex');
-  }
-
-  fork(): RunningText {
-    const copy = new RunningText(this.pending);
-    copy.hash = this.hash?.copy() ?? null;
-    return copy;
-  }
-
-  private flush(): void {
-    this.hash ??= createHash('sha256');
-    this.hash.update(this.pending, 'latin1');
-    this.pending = '';
-  }
 }

@@ -1,7 +1,8 @@
 import { type JsonFragment, joinFragments, jsonString } from './json/fragment.ts';
 import type { JsonNode } from './json/json-node.ts';
-import { memoOf } from './json/memo.ts';
+import { NOTHING_ELSE } from './json/memo.ts';
 import { isJsonProblem, parseJson } from './json/parse-json.ts';
+import { PrefixMemo } from './json/prefix-memo.ts';
 
 /**
  * What an agent must not be able to say (protocol section 2). These members are dropped from a request before anything else reads it, on every
@@ -71,7 +72,9 @@ function holdsStripped(node: JsonNode, level: Level): boolean {
     const value = node.children[at] as JsonNode;
     if (
       value.isArray()
-        ? value.children.some(level === REQUEST ? elementHoldsStripped : messageHoldsStripped)
+        ? level === REQUEST
+          ? LIST_HOLDS_STRIPPED.ofAll(value.children, NOTHING_ELSE)
+          : value.children.some(messageHoldsStripped)
         : messageHoldsStripped(value)
     )
       return true;
@@ -83,7 +86,12 @@ function messageHoldsStripped(node: JsonNode): boolean {
   return holdsStripped(node, MESSAGE);
 }
 
-const elementHoldsStripped = memoOf(messageHoldsStripped);
+/** Whether one of the elements of a history holds something to drop. */
+const LIST_HOLDS_STRIPPED = new PrefixMemo<JsonNode, boolean>({
+  start: () => false,
+  step: (holds, element) => holds || messageHoldsStripped(element),
+  fork: (holds) => holds,
+});
 
 /** A value without what must go, as JSON. Only objects lose members. */
 function without(node: JsonNode, level: Level, stripped: string[]): JsonFragment[] {

@@ -17,7 +17,7 @@ export const DEFAULT_UPSTREAM_OPTIONS: UpstreamOptions = { reasoningKey: 'reason
  * `verbatim` only where it equals the built message with {@link DEFAULT_UPSTREAM_OPTIONS} by value.
  */
 export function upstreamMessage(message: EngineMessage, options: UpstreamOptions): JsonFragment[] {
-  if (message.verbatim !== undefined && verbatimAllowed(message, options)) return [message.verbatim];
+  if (message.verbatim !== undefined && allowsVerbatim(message, options)) return [message.verbatim];
   const out: JsonFragment[] = [`{"role":"${message.role}"`];
   if (message.role !== 'tool' && message.name !== undefined) out.push(`,"name":${jsonString(message.name)}`);
   out.push(',"content":');
@@ -30,7 +30,8 @@ export function upstreamMessage(message: EngineMessage, options: UpstreamOptions
   return out;
 }
 
-function verbatimAllowed(message: EngineMessage, options: UpstreamOptions): boolean {
+/** Whether the engine takes a `verbatim` message as it is. */
+export function allowsVerbatim(message: EngineMessage, options: UpstreamOptions): boolean {
   const limit = options.callIdLimit;
   switch (message.role) {
     case 'system':
@@ -111,8 +112,8 @@ export function wireCallId(id: string, limit: number | null): string {
 export interface UpstreamBodyParts {
   /** Null: the body names no model. */
   readonly model: string | null;
-  /** Upstream messages in order, each as {@link upstreamMessage} gives it. */
-  readonly messages: readonly (readonly JsonFragment[])[];
+  /** Upstream messages in order, each as {@link upstreamMessage} gives it, or all of them as one JSON array. */
+  readonly messages: readonly (readonly JsonFragment[])[] | Uint8Array;
   /** Members that the conversion maps. */
   readonly fields: ReadonlyMap<string, JsonFragment>;
   /** Members that the proxy adds (`stream`, `ng_capture`, overrides ...); they win over `fields` of the same name. */
@@ -123,9 +124,14 @@ export interface UpstreamBodyParts {
 export function upstreamBody(parts: UpstreamBodyParts): Buffer {
   const out: JsonFragment[] = ['{'];
   if (parts.model !== null && !parts.extra.has('model')) out.push(`"model":${jsonString(parts.model)},`);
-  out.push('"messages":[');
-  pushMessages(parts.messages, out);
-  out.push(']');
+  out.push('"messages":');
+  if (parts.messages instanceof Uint8Array) {
+    out.push(parts.messages);
+  } else {
+    out.push('[');
+    pushMessages(parts.messages, out);
+    out.push(']');
+  }
   for (const [name, value] of parts.fields) if (!parts.extra.has(name)) out.push(`,${jsonString(name)}:`, value);
   for (const [name, value] of parts.extra) out.push(`,${jsonString(name)}:`, value);
   out.push('}');

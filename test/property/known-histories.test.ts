@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { evidenceDigest, gatherEvidence } from '../../src/call/gather-evidence.ts';
+import { gatherEvidence } from '../../src/call/gather-evidence.ts';
 import { KnownHistories } from '../../src/call/known-histories.ts';
 import { CONVERTERS, type ParsedCall, parseCall, requestDigest } from '../../src/call/parse-call.ts';
 import type { ServiceError } from '../../src/errors.ts';
@@ -30,6 +30,7 @@ function factsOf(dialect: Dialect, parsed: ParsedCall | ServiceError): unknown {
   const items = [...request.fingerprintItems];
   return {
     ...request,
+    verbatimList: request.verbatimList?.rawText(),
     messages: request.messages.map((message) => ({
       ...message,
       content: message.content,
@@ -58,7 +59,7 @@ function factsOf(dialect: Dialect, parsed: ParsedCall | ServiceError): unknown {
         ...evidence,
         summarizer: evidence.summarizer.summary(),
         sketches: request.messages.map((message, at) => sketchOf(message, evidence.items[at]!)),
-        identity: requestDigest(dialect, body, evidenceDigest(evidence)),
+        identity: requestDigest(dialect, body, evidence.identity),
       };
     }),
   };

@@ -28,10 +28,10 @@ import type { Job } from './transactions.ts';
 const CAN_WAIT: ReadonlySet<OperationName> = new Set(['delivered']);
 const CAN_WAIT_MS = 50;
 /**
- * Messages to the thread are at least so far apart: under load each transaction, with its sync and its pages to write, then serves several calls. One that comes after
- * a pause goes at once.
+ * How long a message to the thread may wait for more to go with it while this process has other work: each transaction, with its sync and its pages to write, then
+ * serves several calls. Without other work it goes at once.
  */
-const GATHER_MS = 2;
+const GATHER_MS = 5;
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
@@ -48,7 +48,6 @@ export class SqliteLedger implements Ledger {
   #outbox: Job[] = [];
   /** A message is at the thread. What is asked for meanwhile waits here for the next one: the thread could not begin with it any earlier. */
   #busy = false;
-  #sentMs = Number.NEGATIVE_INFINITY;
   /** When the outbox is going to be sent: soon, or with what can wait. */
   #planned: { readonly soon: boolean; readonly cancel: () => void } | null = null;
   #thread: { readonly worker: Worker; readonly port: MessagePort; readonly ended: Promise<void> } | null = null;
@@ -202,15 +201,22 @@ export class SqliteLedger implements Ledger {
   #plan(soon: boolean): void {
     if (this.#planned !== null && (this.#planned.soon || !soon)) return;
     this.#planned?.cancel();
-    const waitMs = soon ? this.#sentMs + GATHER_MS - performance.now() : CAN_WAIT_MS;
-    if (waitMs > 0) {
-      const timer = setTimeout(() => this.#send(), waitMs);
-      this.#planned = { soon, cancel: () => clearTimeout(timer) };
+    if (soon) {
+      this.#gather(performance.now() + GATHER_MS, Number.NaN);
     } else {
-      // One message for everything that this turn of the event loop asks for.
-      const immediate = setImmediate(() => this.#send());
-      this.#planned = { soon, cancel: () => clearImmediate(immediate) };
+      const timer = setTimeout(() => this.#send(), CAN_WAIT_MS);
+      this.#planned = { soon, cancel: () => clearTimeout(timer) };
     }
+  }
+
+  /** Sends after a turn of the event loop that had nothing to do, or when the time is up. */
+  #gather(untilMs: number, eventsBefore: number): void {
+    const immediate = setImmediate(() => {
+      const { events } = performance.nodeTiming.uvMetricsInfo;
+      if (events === eventsBefore || performance.now() >= untilMs) this.#send();
+      else this.#gather(untilMs, events);
+    });
+    this.#planned = { soon: true, cancel: () => clearImmediate(immediate) };
   }
 
   #send(): void {
@@ -219,7 +225,6 @@ export class SqliteLedger implements Ledger {
     this.#thread.port.postMessage(this.#outbox satisfies ToThread);
     this.#outbox = [];
     this.#busy = true;
-    this.#sentMs = performance.now();
   }
 
   #receive(message: FromThread): void {

@@ -1,6 +1,7 @@
 import {
   type ConversionOptions,
   type ConvertedRequest,
+  type EngineMessage,
   isRefusal,
   type ReplyContext,
   type RequestRefusal,
@@ -46,12 +47,18 @@ export function chatToUpstream(received: JsonNode, options: ConversionOptions): 
     stream: wish.stream,
     includeUsage: wish.includeUsage,
     messages,
+    verbatimList: isVerbatim(messages, list) ? list : undefined,
     fields,
     fingerprintItems: list?.elements() ?? [],
     stripped,
     ignored: unknownNames(body.keys, CHAT_FIELDS.request),
     replyContext: replyContext(tools.clientTools),
   };
+}
+
+function isVerbatim(messages: readonly EngineMessage[], list: JsonNode | undefined): boolean {
+  // Images of tool messages are messages of their own.
+  return messages.length === list?.children.length && messages.every(({ verbatim }) => verbatim !== undefined);
 }
 
 function replyContext(clientTools: ReplyContext['clientTools']): ReplyContext {

@@ -17,7 +17,49 @@ export interface MemoEntry {
   readonly object: object;
   withs: readonly unknown[];
   value: unknown;
-  readonly next: MemoEntry | undefined;
+  next: MemoEntry | undefined;
+}
+
+/** The entry of an owner, if it was made with these others. */
+export function entryOf(object: Memorable, owner: object, withs: readonly unknown[]): MemoEntry | undefined {
+  const entry = find(object, owner);
+  return entry !== undefined && areSame(entry.withs, withs) ? entry : undefined;
+}
+
+/** Keeps a value in the place of the one that the owner has kept there before. */
+export function putEntry(object: Memorable, owner: object, withs: readonly unknown[], value: unknown): void {
+  const entry = find(object, owner);
+  if (entry === undefined) {
+    object.memo = { owner, object, withs, value, next: object.memo };
+  } else {
+    entry.withs = withs;
+    entry.value = value;
+  }
+}
+
+export function dropEntry(object: Memorable, owner: object): void {
+  const entry = find(object, owner);
+  if (entry === undefined) return;
+  if (object.memo === entry) {
+    object.memo = entry.next;
+    return;
+  }
+  let before = object.memo as MemoEntry;
+  while (before.next !== entry) before = before.next as MemoEntry;
+  before.next = entry.next;
+}
+
+function find(object: Memorable, owner: object): MemoEntry | undefined {
+  let entry = object.memo;
+  while (entry !== undefined && (entry.owner !== owner || entry.object !== object)) entry = entry.next;
+  return entry;
+}
+
+function areSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
 }
 
 /** One kind of result, kept for each object, together with the other objects that went into it; the latest where these change. */
@@ -30,22 +72,12 @@ export class Memo<V> {
 
   /** What was made of this very object with these others, else what `make` says. `withs` is kept: it must not change. */
   of(object: Memorable, withs: readonly unknown[], make: () => V): V {
-    let entry = object.memo;
-    while (entry !== undefined && (entry.owner !== this || entry.object !== object)) entry = entry.next;
-    if (entry !== undefined && areSame(entry.withs, withs)) return entry.value as V;
+    const entry = entryOf(object, this, withs);
+    if (entry !== undefined) return entry.value as V;
     const value = make();
-    if (!this.#isKept(value)) return value;
-    if (entry === undefined) object.memo = { owner: this, object, withs, value, next: object.memo };
-    else {
-      entry.withs = withs;
-      entry.value = value;
-    }
+    if (this.#isKept(value)) putEntry(object, this, withs, value);
     return value;
   }
-}
-
-function areSame(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((one, at) => one === b[at]);
 }
 
 /** `withs` of what depends on its object alone. */

@@ -94,6 +94,7 @@ class Parser {
   private at = 0;
   private escaped = false;
   private respelled = false;
+  private inPieces = true;
 
   constructor(bytes: Buffer, options: ParseJsonOptions) {
     this.bytes = bytes;
@@ -181,15 +182,36 @@ class Parser {
   private member(key: string, known: KnownValues): JsonNode {
     if (key === known.listName && this.bytes[this.at] === 0x5b) return this.array(2, known.lists);
     const node = known.members.get(key);
-    return node !== undefined && this.takes(node) ? node : this.value(2);
+    return node !== undefined && this.takes(node, node) ? node : this.value(2);
   }
 
-  /** Steps over a known value if it stands here. */
-  private takes(node: JsonNode): boolean {
+  /** Steps over known values, from `first` to `last` in one text, if they stand here. */
+  private takes(first: JsonNode, last: JsonNode): boolean {
     const { bytes, at } = this;
-    const end = at + node.end - node.start;
-    if (end > bytes.length || bytes.compare(node.bytes, node.start, node.end, at, end) !== 0) return false;
+    const end = at + last.end - first.start;
+    if (end > bytes.length || bytes.compare(first.bytes, first.start, last.end, at, end) !== 0) return false;
     this.at = end;
+    return true;
+  }
+
+  /**
+   * Takes elements over from one of the lists into `children`, as many as stand in one text, else one; false where none of them stands here. Once a piece does not
+   * stand here as a whole, elements are looked at one by one: its first ones may stand here.
+   */
+  private takesElements(lists: readonly (readonly JsonNode[])[], children: JsonNode[]): boolean {
+    const from = children.length;
+    if (this.inPieces) {
+      for (const list of lists) if (this.takesPiece(list, from, endOfPiece(list, from), children)) return true;
+      this.inPieces = false;
+    }
+    for (const list of lists) if (this.takesPiece(list, from, from + 1, children)) return true;
+    return false;
+  }
+
+  private takesPiece(list: readonly JsonNode[], from: number, end: number, children: JsonNode[]): boolean {
+    const [first, last] = [list[from], list[end - 1]];
+    if (first === undefined || last === undefined || !this.takes(first, last)) return false;
+    for (let at = from; at < end; at++) children.push(list[at] as JsonNode);
     return true;
   }
 
@@ -204,10 +226,13 @@ class Parser {
       return new JsonNode(this.bytes, 'array', start, this.at, false, children);
     }
     for (;;) {
-      const index = children.length;
-      const again = lists.find((list) => list[index] !== undefined && this.takes(list[index]))?.[index];
-      lists = again === undefined ? NOTHING_KNOWN : lists.filter((list) => list[index] === again);
-      children.push(again ?? this.value(depth + 1));
+      if (lists.length > 0 && this.takesElements(lists, children)) {
+        const last = children.length - 1;
+        if (lists.length > 1) lists = lists.filter((list) => list[last] === children[last]);
+      } else {
+        lists = NOTHING_KNOWN;
+        children.push(this.value(depth + 1));
+      }
       this.space();
       const byte = this.bytes[this.at];
       if (byte === 0x2c) {
@@ -237,16 +262,23 @@ class Parser {
 
   private skipBrackets(): void {
     const bytes = this.bytes;
-    let byte = bytes[this.at];
     const start = this.at;
     let depth = 0;
     let at = start;
     for (;;) {
+      let byte = bytes[at];
       while (byte !== undefined && BETWEEN[byte] === 1) byte = bytes[++at];
       if (byte === QUOTE) {
-        this.at = at;
-        this.string();
-        at = this.at;
+        const opened = at;
+        do byte = bytes[++at];
+        while (byte !== undefined && PLAIN[byte] === 1);
+        if (byte === QUOTE) {
+          at++;
+        } else {
+          this.at = opened;
+          this.string();
+          at = this.at;
+        }
       } else if (byte === undefined) {
         this.fail('a bracket is not closed', start);
       } else {
@@ -254,7 +286,6 @@ class Parser {
         if (byte === 0x7b || byte === 0x5b) depth++;
         else if (--depth === 0) break;
       }
-      byte = bytes[at];
     }
     this.at = at;
   }
@@ -364,6 +395,14 @@ class Parser {
   private fail(message: string, offset = this.at, tooDeep = false): never {
     throw new Malformed(message, offset, tooDeep);
   }
+}
+
+/** The first index after `from` whose element does not stand behind the one before it in the same text. */
+function endOfPiece(list: readonly JsonNode[], from: number): number {
+  const bytes = list[from]?.bytes;
+  let end = from + 1;
+  while (end < list.length && list[end]?.bytes === bytes) end++;
+  return end;
 }
 
 function isDigit(byte: number | undefined): boolean {
