@@ -88,13 +88,13 @@ export class ByteSink {
     const end = node.end - 1;
     let at = node.start + 1;
     let to = this.length;
-    while (at < end) {
-      const byte = source[at] as number;
-      if (byte !== BACKSLASH) {
+    for (;;) {
+      let byte = source[at] as number;
+      while (byte !== BACKSLASH && at < end) {
         target[to++] = byte;
-        at++;
-        continue;
+        byte = source[++at] as number;
       }
+      if (at === end) break;
       const letter = source[at + 1] as number;
       if (letter !== 0x75) {
         target[to++] = SHORT_ESCAPES[letter] as number;

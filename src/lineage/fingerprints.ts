@@ -40,7 +40,7 @@ interface Authored {
 
 /** Of a history that came before, only what is new is read. */
 const AUTHORED = new PrefixMemo<JsonNode, Authored>({
-  start: () => ({ hash: new RunningHash('latin1', ASSISTANT_DOMAIN), any: false, unfingerprintable: false }),
+  start: () => ({ hash: new RunningHash(ASSISTANT_DOMAIN), any: false, unfingerprintable: false }),
   step: addAuthored,
   fork: (authored) => ({ ...authored, hash: authored.hash.fork() }),
 });

@@ -20,7 +20,7 @@ export class PrefixSummarizer {
   private second: RunningHash | null = null;
 
   constructor() {
-    this.exact = new RunningHash('ascii', HEAD);
+    this.exact = new RunningHash(HEAD);
   }
 
   push(item: SummarizedItem): void {

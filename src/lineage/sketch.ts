@@ -1,6 +1,14 @@
-import type { EngineMessage, EnginePart, EngineRole, EngineToolCall } from '../protocol/conversation.ts';
+import type {
+  EngineMessage,
+  EnginePart,
+  EngineRole,
+  EngineToolCall,
+  SystemMessage,
+  ToolMessage,
+  UserMessage,
+} from '../protocol/conversation.ts';
 import { canonicalArguments } from './canonical-json.ts';
-import { formDigest } from './digest.ts';
+import { formDigest, textDigest } from './digest.ts';
 import { memberForms } from './equality-form.ts';
 import { hasReasoning, joinTexts } from './evidence.ts';
 import { mediaForm } from './media-form.ts';
@@ -65,9 +73,9 @@ export function sketchOf(message: EngineMessage, item: EvidenceItem): ItemSketch
   switch (message.role) {
     case 'system':
     case 'user':
-      return { role: message.role, d, ...partsOf(message.content), ...optionalText('name', message.name) };
+      return { role: message.role, d, ...contentOf(message), ...optionalText('name', message.name) };
     case 'tool':
-      return { role: 'tool', d, ...partsOf(message.content), answers: textSketch(message.toolCallId) };
+      return { role: 'tool', d, ...contentOf(message), answers: textSketch(message.toolCallId) };
     case 'assistant':
       return {
         role: 'assistant',
@@ -110,6 +118,12 @@ function optionalText<Key extends string>(key: Key, text: string | null | undefi
   return text === null || text === undefined || text === ''
     ? {}
     : ({ [key]: textSketch(text) } as { [K in Key]?: TextSketch });
+}
+
+function contentOf(message: SystemMessage | UserMessage | ToolMessage): { parts?: readonly PartSketch[] } {
+  if (message.textNode === undefined) return partsOf(message.content);
+  const { length, digest } = textDigest(message.textNode);
+  return length === 0 ? {} : { parts: [{ kind: 'text', n: length, d: digest.slice(0, SHORT) }] };
 }
 
 function partsOf(content: string | readonly EnginePart[] | null): { parts?: readonly PartSketch[] } {

@@ -1,10 +1,11 @@
 import type { EngineRole } from '../protocol/conversation.ts';
+import type { Memorable } from '../protocol/json/memo.ts';
 
 /** `lineage.reasoning` (protocol section 3). */
 export type ReasoningPolicy = 'required' | 'optional' | 'hidden';
 
 /** Evidence of one message: an item of `request_replay`. Digests are 64 hex digits. */
-export interface EvidenceItem {
+export interface EvidenceItem extends Memorable {
   readonly role: EngineRole;
   readonly digest: string;
   /** Assistant turns with tool calls and no content: the digest with content "". Null elsewhere. */

@@ -1,4 +1,6 @@
 import type { EvidenceItem } from '../../lineage/types.ts';
+import { NOTHING_ELSE } from '../../protocol/json/memo.ts';
+import { PrefixMemo } from '../../protocol/json/prefix-memo.ts';
 import type { SourceMatchSpelling } from '../../protocol/wire/admission.ts';
 import type { OwnerKey } from '../../protocol/wire/coordinates.ts';
 import {
@@ -66,10 +68,17 @@ function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3O
           },
     ...(sourceMatch === null ? {} : { [sourceMatch.name]: statement }),
   };
-  const items = admission.items.map(itemJson).join();
+  const items = ITEMS.ofAll(admission.items, NOTHING_ELSE);
   const replay = `{"schema_version":3,"normalization_version":1,"items":[${items}],"render_digest":"${admission.renderDigest}"}`;
   return `${JSON.stringify(head).slice(0, -1)},"request_replay":${replay},${JSON.stringify(rest).slice(1)}`;
 }
+
+/** The items of a request, as JSON joined by commas. */
+const ITEMS = new PrefixMemo<EvidenceItem, string>({
+  start: () => '',
+  step: (items, item) => (items === '' ? itemJson(item) : `${items},${itemJson(item)}`),
+  fork: (items) => items,
+});
 
 /** Roles and digests need no escaping, and there are as many of these as messages. */
 function itemJson({ role, digest, emptyToolContentDigest }: EvidenceItem): string {

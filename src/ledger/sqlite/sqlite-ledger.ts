@@ -50,6 +50,9 @@ export class SqliteLedger implements Ledger {
   #busy = false;
   /** When the outbox is going to be sent: soon, or with what can wait. */
   #planned: { readonly soon: boolean; readonly cancel: () => void } | null = null;
+  /** When what was planned soon is sent at the latest, and how many events the event loop had seen when it was last looked at. */
+  #sendAtMs = 0;
+  #eventsBefore = Number.NaN;
   #thread: { readonly worker: Worker; readonly port: MessagePort; readonly ended: Promise<void> } | null = null;
   #unusable = 'the ledger has not been started';
 
@@ -202,30 +205,37 @@ export class SqliteLedger implements Ledger {
     if (this.#planned !== null && (this.#planned.soon || !soon)) return;
     this.#planned?.cancel();
     if (soon) {
-      this.#gather(performance.now() + GATHER_MS, Number.NaN);
+      this.#sendAtMs = performance.now() + GATHER_MS;
+      this.#eventsBefore = Number.NaN;
+      this.#gather();
     } else {
-      const timer = setTimeout(() => this.#send(), CAN_WAIT_MS);
+      const timer = setTimeout(this.#send, CAN_WAIT_MS);
       this.#planned = { soon, cancel: () => clearTimeout(timer) };
     }
   }
 
-  /** Sends after a turn of the event loop that had nothing to do, or when the time is up. */
-  #gather(untilMs: number, eventsBefore: number): void {
-    const immediate = setImmediate(() => {
-      const { events } = performance.nodeTiming.uvMetricsInfo;
-      if (events === eventsBefore || performance.now() >= untilMs) this.#send();
-      else this.#gather(untilMs, events);
-    });
+  #gather(): void {
+    const immediate = setImmediate(this.#sendOrGather);
     this.#planned = { soon: true, cancel: () => clearImmediate(immediate) };
   }
 
-  #send(): void {
+  /** Sends after a turn of the event loop that had nothing to do, or when the time is up. */
+  readonly #sendOrGather = (): void => {
+    const { events } = performance.nodeTiming.uvMetricsInfo;
+    if (events === this.#eventsBefore || performance.now() >= this.#sendAtMs) this.#send();
+    else {
+      this.#eventsBefore = events;
+      this.#gather();
+    }
+  };
+
+  readonly #send = (): void => {
     this.#planned = null;
     if (!this.#thread) return;
     this.#thread.port.postMessage(this.#outbox satisfies ToThread);
     this.#outbox = [];
     this.#busy = true;
-  }
+  };
 
   #receive(message: FromThread): void {
     if (message === 'closed' || 'opened' in message) return;

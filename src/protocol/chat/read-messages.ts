@@ -32,11 +32,12 @@ const IMAGE_PLACEHOLDER = '[image attached below]';
  */
 export function readMessages(list: JsonNode | undefined): EngineMessage[] | RequestRefusal {
   if (list === undefined || !list.isArray()) return wrongType('messages', 'an array', list);
-  if (list.elements().length === 0) return invalid('messages', 'expected at least one message');
+  if (list.children.length === 0) return invalid('messages', 'expected at least one message');
   const messages: EngineMessage[] = [];
   let toolImages: EnginePart[] = [];
-  for (const [at, node] of list.elements().entries()) {
-    const read = READ.of(node, NOTHING_ELSE, () => readAlone(node, `messages[${at}]`));
+  for (let at = 0; at < list.children.length; at++) {
+    const node = list.children[at] as JsonNode;
+    const read = READ.known(node, NOTHING_ELSE) ?? READ.keep(node, NOTHING_ELSE, readAlone(node, `messages[${at}]`));
     if (isRefusal(read)) return read;
     const { message, images } = read;
     if (message.role !== 'tool' && toolImages.length > 0) {

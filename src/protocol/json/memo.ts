@@ -73,8 +73,16 @@ export class Memo<V> {
   /** What was made of this very object with these others, else what `make` says. `withs` is kept: it must not change. */
   of(object: Memorable, withs: readonly unknown[], make: () => V): V {
     const entry = entryOf(object, this, withs);
-    if (entry !== undefined) return entry.value as V;
-    const value = make();
+    return entry === undefined ? this.keep(object, withs, make()) : (entry.value as V);
+  }
+
+  /** {@link of} in two steps, for long lists: what is known, if anything. */
+  known(object: Memorable, withs: readonly unknown[]): V | undefined {
+    return entryOf(object, this, withs)?.value as V | undefined;
+  }
+
+  /** Keeps a value and returns it. */
+  keep(object: Memorable, withs: readonly unknown[], value: V): V {
     if (this.#isKept(value)) putEntry(object, this, withs, value);
     return value;
   }

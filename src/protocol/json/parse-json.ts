@@ -95,6 +95,10 @@ class Parser {
   private escaped = false;
   private respelled = false;
   private inPieces = true;
+  /** Members of the objects that are open, so that each object gets arrays of its very size. */
+  private readonly openKeys: string[] = [];
+  private readonly openValues: JsonNode[] = [];
+  private open = 0;
 
   constructor(bytes: Buffer, options: ParseJsonOptions) {
     this.bytes = bytes;
@@ -139,12 +143,11 @@ class Parser {
   private object(depth: number): JsonNode {
     this.checkDepth(depth);
     const start = this.at++;
-    const keys: string[] = [];
-    const children: JsonNode[] = [];
+    const first = this.open;
     this.space();
     if (this.bytes[this.at] === 0x7d) {
       this.at++;
-      return new JsonNode(this.bytes, 'object', start, this.at, false, children, keys);
+      return new JsonNode(this.bytes, 'object', start, this.at, false);
     }
     for (;;) {
       if (this.bytes[this.at] !== QUOTE) this.fail('a member name in double quotes is expected');
@@ -157,14 +160,9 @@ class Parser {
       if (this.bytes[this.at] !== 0x3a) this.fail('":" is expected after a member name');
       this.at++;
       this.space();
-      keys.push(key);
-      if (this.skip?.has(key)) {
-        const skippedFrom = this.at;
-        this.skipValue();
-        children.push(new JsonNode(this.bytes, 'skipped', skippedFrom, this.at));
-      } else {
-        children.push(depth === 1 && this.known !== undefined ? this.member(key, this.known) : this.value(depth + 1));
-      }
+      const member = this.open++;
+      this.openKeys[member] = key;
+      this.openValues[member] = this.memberValue(key, depth);
       this.space();
       const byte = this.bytes[this.at];
       if (byte === 0x2c) {
@@ -174,12 +172,24 @@ class Parser {
       }
       if (byte !== 0x7d) this.fail('"," or "}" is expected');
       this.at++;
-      return new JsonNode(this.bytes, 'object', start, this.at, false, children, keys);
+      const end = this.open;
+      this.open = first;
+      const keys = this.openKeys.slice(first, end);
+      return new JsonNode(this.bytes, 'object', start, this.at, false, this.openValues.slice(first, end), keys);
     }
   }
 
+  private memberValue(key: string, depth: number): JsonNode {
+    if (this.skip?.has(key)) {
+      const start = this.at;
+      this.skipValue();
+      return new JsonNode(this.bytes, 'skipped', start, this.at);
+    }
+    return depth === 1 && this.known !== undefined ? this.knownMember(key, this.known) : this.value(depth + 1);
+  }
+
   /** A top-level member, taken over where it is known. */
-  private member(key: string, known: KnownValues): JsonNode {
+  private knownMember(key: string, known: KnownValues): JsonNode {
     if (key === known.listName && this.bytes[this.at] === 0x5b) return this.array(2, known.lists);
     const node = known.members.get(key);
     return node !== undefined && this.takes(node, node) ? node : this.value(2);
