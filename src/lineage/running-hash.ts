@@ -3,6 +3,7 @@ import { ByteSink } from './byte-sink.ts';
 
 /** Up to this length a text is hashed as a whole whenever it is asked for: that costs less than to copy a running hash. */
 const WHOLE_TEXT = 16 * 1024;
+const SHORT_TEXT = 1024;
 const BYTES = new ByteSink(2 * WHOLE_TEXT);
 
 /**
@@ -10,14 +11,19 @@ const BYTES = new ByteSink(2 * WHOLE_TEXT);
  */
 export class RunningHash {
   private hash: Hash | null = null;
+  /** What the hash has not seen: a long text that seldom changes, so that it need not be put together again for each digest, and a short one behind it. */
   private pending: string;
+  private latest = '';
 
   constructor(text: string) {
     this.pending = text;
   }
 
   append(text: string): void {
-    this.pending += text;
+    this.latest += text;
+    if (this.latest.length <= SHORT_TEXT) return;
+    this.pending += this.latest;
+    this.latest = '';
     if (this.pending.length > WHOLE_TEXT) this.flush();
   }
 
@@ -25,13 +31,14 @@ export class RunningHash {
   digest(tail = ''): string {
     BYTES.reset();
     BYTES.latin1(this.pending);
-    BYTES.latin1(tail);
+    BYTES.latin1(this.latest + tail);
     return this.hash === null ? hash('sha256', BYTES.view()) : this.hash.copy().update(BYTES.view()).digest('hex');
   }
 
   /** An independent one with the same text so far. */
   fork(): RunningHash {
     const copy = new RunningHash(this.pending);
+    copy.latest = this.latest;
     copy.hash = this.hash?.copy() ?? null;
     return copy;
   }

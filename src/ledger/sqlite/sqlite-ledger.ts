@@ -20,18 +20,13 @@ import {
 } from '../ledger.ts';
 import type { LedgerOptions } from '../options.ts';
 import { readInPages } from '../pages.ts';
+import { Outbox } from './outbox.ts';
+import { packJobs, unpackAnswer } from './packing.ts';
 import type { ArgumentsOf, OperationName, ResultOf } from './store.ts';
 import type { FromThread, Opened, ThreadData, ToThread } from './thread.ts';
-import type { Job } from './transactions.ts';
 
-/** Nobody waits for these: they go with the next message, or after a moment. */
+/** Nobody waits for these. */
 const CAN_WAIT: ReadonlySet<OperationName> = new Set(['delivered']);
-const CAN_WAIT_MS = 50;
-/**
- * How long a message to the thread may wait for more to go with it while this process has other work: each transaction, with its sync and its pages to write, then
- * serves several calls. Without other work it goes at once.
- */
-const GATHER_MS = 5;
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
@@ -45,14 +40,7 @@ export class SqliteLedger implements Ledger {
   readonly #changes = new ChangeSignals();
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
-  #outbox: Job[] = [];
-  /** A message is at the thread. What is asked for meanwhile waits here for the next one: the thread could not begin with it any earlier. */
-  #busy = false;
-  /** When the outbox is going to be sent: soon, or with what can wait. */
-  #planned: { readonly soon: boolean; readonly cancel: () => void } | null = null;
-  /** When what was planned soon is sent at the latest, and how many events the event loop had seen when it was last looked at. */
-  #sendAtMs = 0;
-  #eventsBefore = Number.NaN;
+  readonly #outbox = new Outbox((jobs) => this.#thread?.port.postMessage(packJobs(jobs) satisfies ToThread));
   #thread: { readonly worker: Worker; readonly port: MessagePort; readonly ended: Promise<void> } | null = null;
   #unusable = 'the ledger has not been started';
 
@@ -87,9 +75,7 @@ export class SqliteLedger implements Ledger {
   async stop(): Promise<void> {
     const thread = this.#thread;
     if (!thread) return;
-    this.#planned?.cancel();
-    if (this.#outbox.length > 0) thread.port.postMessage(this.#outbox satisfies ToThread);
-    this.#outbox = [];
+    thread.port.postMessage(packJobs(this.#outbox.close()) satisfies ToThread);
     this.#thread = null;
     this.#unusable = 'the ledger has been stopped';
     thread.port.postMessage('close' satisfies ToThread);
@@ -196,52 +182,14 @@ export class SqliteLedger implements Ledger {
       }
       this.#lastId += 1;
       this.#waiting.set(this.#lastId, { resolve: resolve as (value: unknown) => void, reject });
-      this.#outbox.push({ id: this.#lastId, name, args, nowS: this.#options.now() });
-      if (!this.#busy) this.#plan(!CAN_WAIT.has(name));
+      this.#outbox.add({ id: this.#lastId, name, args, nowS: this.#options.now() }, CAN_WAIT.has(name));
     });
   }
 
-  #plan(soon: boolean): void {
-    if (this.#planned !== null && (this.#planned.soon || !soon)) return;
-    this.#planned?.cancel();
-    if (soon) {
-      this.#sendAtMs = performance.now() + GATHER_MS;
-      this.#eventsBefore = Number.NaN;
-      this.#gather();
-    } else {
-      const timer = setTimeout(this.#send, CAN_WAIT_MS);
-      this.#planned = { soon, cancel: () => clearTimeout(timer) };
-    }
-  }
-
-  #gather(): void {
-    const immediate = setImmediate(this.#sendOrGather);
-    this.#planned = { soon: true, cancel: () => clearImmediate(immediate) };
-  }
-
-  /** Sends after a turn of the event loop that had nothing to do, or when the time is up. */
-  readonly #sendOrGather = (): void => {
-    const { events } = performance.nodeTiming.uvMetricsInfo;
-    if (events === this.#eventsBefore || performance.now() >= this.#sendAtMs) this.#send();
-    else {
-      this.#eventsBefore = events;
-      this.#gather();
-    }
-  };
-
-  readonly #send = (): void => {
-    this.#planned = null;
-    if (!this.#thread) return;
-    this.#thread.port.postMessage(this.#outbox satisfies ToThread);
-    this.#outbox = [];
-    this.#busy = true;
-  };
-
   #receive(message: FromThread): void {
     if (message === 'closed' || 'opened' in message) return;
-    this.#busy = false;
-    if (this.#outbox.length > 0) this.#plan(this.#outbox.some(({ name }) => !CAN_WAIT.has(name)));
-    for (const answer of message) {
+    this.#outbox.answered();
+    for (const answer of message.map(unpackAnswer)) {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);
       if ('value' in answer) waiting?.resolve(answer.value);

@@ -1,6 +1,7 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type PackedAnswer, type PackedJob, packAnswers, unpackJob } from './packing.ts';
 import { Store } from './store.ts';
-import { type Answer, type Job, runTogether } from './transactions.ts';
+import { type Job, runTogether } from './transactions.ts';
 
 /**
  * The thread that owns the file. Messages in: lists of jobs; everything that has arrived while the last transaction was written goes into the next one.
@@ -13,8 +14,8 @@ export interface ThreadData {
 }
 
 export type Opened = { readonly opened: true } | { readonly opened: false; readonly message: string };
-export type ToThread = readonly Job[] | 'close';
-export type FromThread = readonly Answer[] | Opened | 'closed';
+export type ToThread = readonly PackedJob[] | 'close';
+export type FromThread = readonly PackedAnswer[] | Opened | 'closed';
 
 const ROWS_PER_CLEARING = 200;
 const { path, replies, port } = workerData as ThreadData;
@@ -35,9 +36,9 @@ function main(): void {
     let closing = false;
     for (let message: ToThread | undefined = first; message !== undefined; message = receive()) {
       if (message === 'close') closing = true;
-      else jobs.push(...message);
+      else for (const job of message) jobs.push(unpackJob(job));
     }
-    if (jobs.length > 0) post(runTogether(store, jobs));
+    if (jobs.length > 0) post(packAnswers(runTogether(store, jobs)));
     if (jobs.some(({ name }) => name === 'retire' || name === 'delete' || name === 'sweep')) clearLater(store);
     if (!closing) return;
     store.db.close();
