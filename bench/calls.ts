@@ -156,7 +156,7 @@ function passThrough(workerUrl: string): Promise<BenchProcess> {
 }
 
 function proxy(workerUrl: string, ledgerUrl: string): Promise<BenchProcess> {
-  const file = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+  const file = fileURLToPath(new URL('../bin/gym-model-proxy.mjs', import.meta.url));
   const flags = ['--server-port', '0', '--workers', workerUrl, '--ledger-url', ledgerUrl, '--log-level', 'info'];
   // As `npm start` and the image start it.
   const malloc = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '1048576' };

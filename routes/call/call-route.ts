@@ -9,15 +9,16 @@ import { attemptOf } from './attempt-of.ts';
 
 /** What the three model endpoints share: the body goes in as bytes, the reply goes out through the channel. */
 export function callRoute(app: FastifyInstance, ctx: Context, dialect: Dialect, url: string): void {
-  app.post(url, async (request, reply) => {
+  app.post(url, (request, reply) => {
     reply.hijack();
     const channel = new AgentChannel(dialect, reply.raw, () => ctx.lifecycle.draining);
-    const incoming = { dialect, attempt: attemptOf(request), headers: request.headers, body: bodyOf(request) };
-    try {
-      await handleCall(ctx, incoming, channel);
-    } catch (error) {
-      ctx.log.error({ err: error, attempt: incoming.attempt, dialect }, 'unexpected error in a call');
+    const attempt = attemptOf(request);
+    const body = bodyOf(request);
+    // The request lives as long as its connection is busy; its body need not.
+    request.body = undefined;
+    handleCall(ctx, { dialect, attempt, headers: request.headers, body }, channel).catch((error: unknown) => {
+      ctx.log.error({ err: error, attempt, dialect }, 'unexpected error in a call');
       channel.fail(serviceError('internal_error', 'The server failed in an unexpected way.'));
-    }
+    });
   });
 }

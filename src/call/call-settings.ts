@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import type { ConversionOptions, ConvertedRequest, ReplyOptions } from '../protocol/conversation.ts';
 import { type JsonFragment, jsonString } from '../protocol/json/fragment.ts';
+import type { JsonNode } from '../protocol/json/json-node.ts';
 import { allowsVerbatim, type UpstreamBodyParts, upstreamMessage } from '../protocol/upstream-body.ts';
 
 /** What a call takes from the configuration. */
@@ -46,11 +47,14 @@ export function upstreamFields(ctx: Context, request: ConvertedRequest): Map<str
   return fields;
 }
 
-/** Upstream messages of a request, as the engine wants them. */
-export function upstreamMessages(ctx: Context, request: ConvertedRequest): UpstreamBodyParts['messages'] {
+/** Upstream messages of a request, as the engine wants them; in one piece where `body`, which it was read from, has them so. */
+export function upstreamMessages(
+  ctx: Context,
+  request: ConvertedRequest,
+  body: JsonNode | null,
+): UpstreamBodyParts['messages'] {
   const options = { reasoningKey: ctx.config.worker.reasoning_key, callIdLimit: ctx.config.worker.call_id_limit };
-  const { verbatimList } = request;
-  if (verbatimList !== undefined && request.messages.every((message) => allowsVerbatim(message, options)))
-    return verbatimList.raw();
+  const list = request.verbatimMember === null ? undefined : body?.get(request.verbatimMember);
+  if (list !== undefined && request.messages.every((message) => allowsVerbatim(message, options))) return list.raw();
   return request.messages.map((message) => upstreamMessage(message, options));
 }

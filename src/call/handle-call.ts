@@ -7,6 +7,7 @@ import { upstreamBody } from '../protocol/upstream-body.ts';
 import { admitCall, type CapturedCall } from './admit-call.ts';
 import type { AgentChannel } from './agent-channel.ts';
 import { conversionOptions, replyOptions, upstreamFields, upstreamMessages } from './call-settings.ts';
+import { callWorkerOnce } from './call-worker.ts';
 import { recordFailure } from './commit-record.ts';
 import { explainAdmission } from './explain-admission.ts';
 import { type Evidence, gatherEvidence } from './gather-evidence.ts';
@@ -32,16 +33,34 @@ export interface IncomingCall {
  * One call from its request to its reply, every step by name (protocol section 1):
  * identify the attempt → parse and convert → gather evidence → admit (intent and proposal, one atomic step) → worker → coordinates → reply rendered →
  * record durable → reply sent. The steps between worker and record are {@link settleCall}; they go on when the agent hangs up.
+ *
+ * Bodies are most of the memory that a call takes. So no function that waits for the worker or the commit of a captured call has one: each hands on what is left of the
+ * call and is over.
  */
-export async function handleCall(ctx: Context, incoming: IncomingCall, channel: AgentChannel): Promise<void> {
+export function handleCall(ctx: Context, incoming: IncomingCall, channel: AgentChannel): Promise<void> {
+  const { dialect, attempt } = incoming;
   const startedMs = performance.now();
-  const error = await ctx.running.addRequest(takeCall(ctx, incoming, channel));
+  return finishCall(
+    ctx,
+    { dialect, attempt, startedMs },
+    ctx.running.addRequest(takeCall(ctx, incoming, channel)),
+    channel,
+  );
+}
+
+async function finishCall(
+  ctx: Context,
+  call: { readonly dialect: Dialect; readonly attempt: string | null; readonly startedMs: number },
+  taken: Promise<CallFailure>,
+  channel: AgentChannel,
+): Promise<void> {
+  const error = await taken;
   if (error !== null) {
-    if (error.refusedBeforeInference) ctx.events.refused(incoming.attempt, incoming.dialect, error.error.code);
+    if (error.refusedBeforeInference) ctx.events.refused(call.attempt, call.dialect, error.error.code);
     channel.fail(error.error);
   }
-  const elapsedS = (performance.now() - startedMs) / 1000;
-  ctx.events.finished(incoming.dialect, incoming.attempt !== null, channel.sentStatus, elapsedS);
+  const elapsedS = (performance.now() - call.startedMs) / 1000;
+  ctx.events.finished(call.dialect, call.attempt !== null, channel.sentStatus, elapsedS);
 }
 
 function refusal(error: ServiceError): CallFailure {
@@ -133,18 +152,29 @@ async function captureCall(
   ctx.events.admitted(call, admitted);
   channel.name(call.callId);
   watchHandOver(ctx, call, channel, call.callId);
-  let late = false;
-  const settled = settleCall(ctx, {
+  const body = capturedBody(ctx, prepared, call, admitted.candidate);
+  const { fields, evidence } = prepared;
+  return serveCall(ctx, channel, {
     call,
     request,
-    fields: prepared.fields,
-    evidence: prepared.evidence,
+    fields,
+    evidence,
     candidate: admitted.candidate,
-    upstream: capturedBody(ctx, prepared, call, admitted.candidate),
+    outcome: callWorkerOnce(ctx, attempt, body),
     replyOptions: replyOptions(ctx, call.callId, true),
-    whyRoot: explainAdmission(ctx, call, prepared, admitted),
-    isLate: () => late,
+    whyRoot: explainAdmission(ctx, call, { request, fields, evidence }, admitted),
   });
+}
+
+/** Waits for an admitted call and gives its agent the reply. */
+async function serveCall(
+  ctx: Context,
+  channel: AgentChannel,
+  admitted: Omit<AdmittedCall, 'isLate'>,
+): Promise<CallFailure> {
+  const { call } = admitted;
+  let late = false;
+  const settled = settleCall(ctx, { ...admitted, isLate: () => late });
   ctx.running.add(settled);
   ctx.running.publish(call.callId, settled);
   const result = await inTime(ctx, settled, () => {
@@ -156,7 +186,7 @@ async function captureCall(
       'the deadline of the call was reached',
     );
   });
-  return handOver(result, request.stream, channel);
+  return handOver(result, admitted.request.stream, channel);
 }
 
 function capturedBody(
@@ -169,7 +199,7 @@ function capturedBody(
   const admission = { ...call, candidate, items: evidence.items, renderDigest: evidence.renderDigest };
   return upstreamBody({
     model: null,
-    messages: upstreamMessages(ctx, prepared.request),
+    messages: upstreamMessages(ctx, prepared.request, prepared.body),
     fields: prepared.fields,
     extra: new Map<string, JsonFragment>([['stream', 'false'], ...ctx.strategy.upstreamFields(admission)]),
   });

@@ -107,7 +107,7 @@ async function tokenize(
   extra: ReadonlyMap<string, JsonFragment>,
 ): Promise<{ readonly count: number; readonly measured: boolean } | ServiceError> {
   const prompt = new Map([...fields].filter(([name]) => PROMPT_KEYS.has(name)));
-  const body = upstreamBody({ model: null, messages: upstreamMessages(ctx, request), fields: prompt, extra });
+  const body = upstreamBody({ model: null, messages: upstreamMessages(ctx, request, null), fields: prompt, extra });
   const { signal, deadline } = plainLimits(ctx);
   const outcome = await callWorkerRetrying(ctx, affinity, TOKENIZE_PATH, body, signal);
   const failure = failureOf(ctx, outcome, deadline);

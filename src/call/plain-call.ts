@@ -66,5 +66,10 @@ function chatBody(ctx: Context, plain: PlainCall, stream: boolean): Buffer {
   const options = plain.body.get('stream_options');
   const extra = new Map<string, JsonFragment>([['stream', String(stream)]]);
   if (stream && options !== undefined && !options.isNull()) extra.set('stream_options', options.raw());
-  return upstreamBody({ model: null, messages: upstreamMessages(ctx, plain.request), fields: plain.fields, extra });
+  return upstreamBody({
+    model: null,
+    messages: upstreamMessages(ctx, plain.request, plain.body),
+    fields: plain.fields,
+    extra,
+  });
 }

@@ -17,7 +17,7 @@ import type { StagedCoordinates } from '../protocol/wire/coordinates.ts';
 import type { FailureReason, WhyRoot } from '../protocol/wire/ledger.ts';
 import type { CapturedCall } from './admit-call.ts';
 import { buildRecord } from './build-record.ts';
-import { callWorkerOnce, type WorkerOutcome } from './call-worker.ts';
+import type { WorkerOutcome } from './call-worker.ts';
 import { commitRecord, recordFailure, recordRefused } from './commit-record.ts';
 import type { Evidence } from './gather-evidence.ts';
 import { CONVERTERS } from './parse-call.ts';
@@ -33,7 +33,8 @@ export interface AdmittedCall {
   readonly fields: ReadonlyMap<string, JsonFragment>;
   readonly evidence: Evidence;
   readonly candidate: Candidate | null;
-  readonly upstream: Buffer;
+  /** What the worker makes of it. */
+  readonly outcome: Promise<WorkerOutcome>;
   readonly replyOptions: ReplyOptions;
   /** Why this call is a root, found out while the worker is busy; null for a continuation. */
   readonly whyRoot: Promise<WhyRoot | null>;
@@ -66,7 +67,7 @@ export async function settleCall(ctx: Context, admitted: AdmittedCall): Promise<
 }
 
 async function takeThrough(ctx: Context, admitted: AdmittedCall, ids: CallIds): Promise<SettledCall> {
-  const outcome = await callWorkerOnce(ctx, admitted.call.attempt, admitted.upstream);
+  const outcome = await admitted.outcome;
   const fail = async (reason: FailureReason, detail: string, error?: ServiceError): Promise<SettledCall> => {
     await recordFailure(ctx, ids, reason, detail);
     return { kind: 'failed', error: error ?? serviceError('capture_failed', MESSAGES[reason] ?? detail) };

@@ -85,8 +85,8 @@ export interface ConvertedRequest {
   /** Chat: `stream_options.include_usage`. */
   readonly includeUsage: boolean;
   readonly messages: readonly EngineMessage[];
-  /** The client's list, where it holds all `messages`, one for one, each `verbatim`: then it can go up as one piece. */
-  readonly verbatimList?: JsonNode | undefined;
+  /** Name of the member of the body that holds all `messages`, one for one, each `verbatim`: it can go up as one piece. Null where none does. */
+  readonly verbatimMember: string | null;
   /**
    * Top-level members of the upstream Chat body beside `model`, `messages`, `stream` and what capture adds, in order, as JSON.
    * Only what the allow-list of the dialect maps; nulls of render keys are left out.

@@ -112,7 +112,7 @@ export function forwardFields(
     if (node === undefined) continue;
     const type = types[name] as FieldType;
     if (!isOfType(node, type)) return wrongType(name, article(type), node);
-    into.set(name, node.raw());
+    into.set(name, node.fragment());
   }
   return null;
 }
@@ -126,7 +126,7 @@ export function forwardPromptFields(body: JsonNode, into: Map<string, JsonFragme
     const node = body.present(name);
     if (node === undefined) continue;
     if (!isOfType(node, type)) return wrongType(name, article(type), node);
-    if (node.boolean() === undefined || node.boolean() !== standard) into.set(name, node.raw());
+    if (node.boolean() === undefined || node.boolean() !== standard) into.set(name, node.fragment());
   }
   return null;
 }

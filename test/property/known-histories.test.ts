@@ -30,7 +30,6 @@ function factsOf(dialect: Dialect, parsed: ParsedCall | ServiceError): unknown {
   const items = [...request.fingerprintItems];
   return {
     ...request,
-    verbatimList: request.verbatimList?.rawText(),
     messages: request.messages.map((message) => ({
       ...message,
       content: message.content,

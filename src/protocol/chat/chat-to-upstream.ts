@@ -47,7 +47,7 @@ export function chatToUpstream(received: JsonNode, options: ConversionOptions): 
     stream: wish.stream,
     includeUsage: wish.includeUsage,
     messages,
-    verbatimList: isVerbatim(messages, list) ? list : undefined,
+    verbatimMember: stripped.length === 0 && isVerbatim(messages, list) ? 'messages' : null,
     fields,
     fingerprintItems: list?.elements() ?? [],
     stripped,

@@ -1,3 +1,4 @@
+import type { JsonFragment } from './fragment.ts';
 import type { MemoEntry } from './memo.ts';
 import { plainText } from './plain-text.ts';
 
@@ -6,6 +7,8 @@ export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'fals
 
 /** Roles, types and the like, with their quotes; ids are longer. */
 const SHORT_STRING = 18;
+
+const SHORT_FRAGMENT = 64;
 
 const NO_NODES: readonly JsonNode[] = [];
 const NO_KEYS: readonly string[] = [];
@@ -64,6 +67,11 @@ export class JsonNode {
   /** The source bytes of this value (a view, not a copy). */
   raw(): Buffer {
     return this.bytes.subarray(this.start, this.end);
+  }
+
+  /** The source of this value to be kept for longer: a short one as text, which does not keep the rest of its text with it. */
+  fragment(): JsonFragment {
+    return this.end - this.start <= SHORT_FRAGMENT ? this.rawText() : this.raw();
   }
 
   rawText(): string {

@@ -71,6 +71,8 @@ function detachRun(nodes: readonly JsonNode[]): void {
   const [first, last] = [nodes[0], nodes.at(-1)];
   if (first === undefined || last === undefined) return;
   const { bytes, start } = first;
-  const copy = Buffer.from(bytes.subarray(start, last.end));
+  // Not from the pool: the rest of its piece would be kept, too, ten times as much.
+  const copy = Buffer.allocUnsafeSlow(last.end - start);
+  bytes.copy(copy, 0, start, last.end);
   for (const node of nodes) node.moveTo(copy, -start);
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { BACKSLASH, BETWEEN, isDigit, isHex, PLAIN, QUOTE } from './json-bytes.ts';
 import { JsonNode } from './json-node.ts';
 import { plainText } from './plain-text.ts';
 
@@ -37,18 +38,6 @@ export interface KnownValues {
 }
 
 const DEFAULT_MAX_DEPTH = 512;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/** 1 for the bytes that a string may hold as they are: everything but `"`, `\` and controls. */
-const PLAIN = new Uint8Array(256).fill(1, 0x20);
-PLAIN[QUOTE] = 0;
-PLAIN[BACKSLASH] = 0;
-
-/** 1 for the bytes that are neither a quote nor a bracket. */
-const BETWEEN = new Uint8Array(256).fill(1);
-for (const byte of [QUOTE, 0x5b, 0x5d, 0x7b, 0x7d]) BETWEEN[byte] = 0;
-
 const NOTHING_KNOWN: readonly (readonly JsonNode[])[] = [];
 
 class Malformed extends Error {
@@ -413,12 +402,4 @@ function endOfPiece(list: readonly JsonNode[], from: number): number {
   let end = from + 1;
   while (end < list.length && list[end]?.bytes === bytes) end++;
   return end;
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
-}
-
-function isHex(byte: number | undefined): boolean {
-  return byte !== undefined && (isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66));
 }

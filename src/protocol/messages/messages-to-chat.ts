@@ -62,6 +62,7 @@ export function messagesToChat(
     get fingerprintItems() {
       return items();
     },
+    verbatimMember: null,
     stripped,
     ignored: [
       ...unknownNames(body.keys, MESSAGES_FIELDS.request),

@@ -35,10 +35,11 @@ export const REPEATED: ReadonlySet<string> = new Set([...Object.keys(ALWAYS), ..
  */
 export function repeatedMembers(body: JsonNode): ReadonlyMap<string, JsonFragment> {
   const members = new Map<string, JsonFragment>();
-  for (const [name, otherwise] of Object.entries(ALWAYS)) members.set(name, body.present(name)?.raw() ?? otherwise);
+  for (const [name, otherwise] of Object.entries(ALWAYS))
+    members.set(name, body.present(name)?.fragment() ?? otherwise);
   for (const name of WHERE_GIVEN) {
     const value = body.present(name);
-    if (value !== undefined) members.set(name, value.raw());
+    if (value !== undefined) members.set(name, value.fragment());
   }
   const text = body.present('text');
   if (text?.present('format') === undefined && text?.isObject() === true) members.set('text', withFormat(text));

@@ -59,6 +59,7 @@ export function responsesToChat(received: JsonNode, options: ConversionOptions):
     messages: folded.messages,
     fields,
     fingerprintItems: input.elements(),
+    verbatimMember: null,
     stripped,
     ignored: [...unknownNames(body.keys, RESPONSES_FIELDS.request), ...leftOutNames(tools, folded.leftOut)],
     replyContext: replyContext(body, tools, options),
