@@ -1,5 +1,6 @@
 import { LedgerUnavailable } from '../ledger.ts';
 import { type Client, createClient, type RedisUrl } from './client.ts';
+import { OneWrite } from './one-write.ts';
 
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
@@ -10,6 +11,7 @@ const LONGEST_PAUSE_MS = 200;
  */
 export class Link {
   readonly client: Client;
+  readonly #oneWrite: OneWrite;
   readonly #timeoutMs: number;
   #lastError: Error | null = null;
   #isStopped = false;
@@ -18,6 +20,7 @@ export class Link {
   /** `silenceMs`: see client.ts. */
   constructor(url: RedisUrl, timeoutMs: number, silenceMs?: number | null) {
     this.client = createClient(url, silenceMs);
+    this.#oneWrite = new OneWrite(this.client);
     this.#timeoutMs = timeoutMs;
     this.client.on('error', (error: Error) => {
       this.#lastError = error;
@@ -61,6 +64,7 @@ export class Link {
       if (this.#isStopped) throw new LedgerUnavailable('the ledger has been stopped');
       if (leftMs <= 0) throw unavailable(reason ?? this.#lastError);
       try {
+        this.#oneWrite.hold();
         return await within(leftMs, send());
       } catch (error) {
         if (error instanceof TimeUp) throw unavailable(reason ?? this.#lastError);

@@ -1,11 +1,9 @@
+import { IdleTurn } from '../idle-turn.ts';
 import type { Job } from './transactions.ts';
 
 /** Nobody waits for the jobs that can wait: they go with the next message, or after a moment. */
 const CAN_WAIT_MS = 50;
-/**
- * How long a message may wait for more to go with it while this process has other work: each transaction, with its sync and its pages to write, then serves several
- * calls. Without other work it goes at once.
- */
+/** How long a message may wait for more to go with it: each transaction, with its sync and its pages to write, then serves several calls. */
 const GATHER_MS = 5;
 
 /**
@@ -17,10 +15,6 @@ export class Outbox {
   #jobs: Job[] = [];
   #isUrgent = false;
   #isBusy = false;
-  /** Set while the jobs wait for the end of a turn of the event loop, until when at the latest, and the events that it had seen when it was last looked at. */
-  #immediate: NodeJS.Immediate | undefined;
-  #postAtMs = 0;
-  #eventsBefore = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(post: (jobs: readonly Job[]) => void) {
@@ -49,27 +43,9 @@ export class Outbox {
   }
 
   #plan(): void {
-    if (this.#isUrgent) {
-      if (this.#immediate !== undefined) return;
-      this.#postAtMs = performance.now() + GATHER_MS;
-      // No number of events: there is at least one more turn, which may bring more jobs.
-      this.#eventsBefore = -1;
-      this.#immediate = setImmediate(this.#endOfTurn);
-    } else {
-      this.#timer ??= setTimeout(this.#postAll, CAN_WAIT_MS);
-    }
+    if (this.#isUrgent) this.#idleTurn.await();
+    else this.#timer ??= setTimeout(this.#postAll, CAN_WAIT_MS);
   }
-
-  /** After a turn that had nothing to do, or when the time is up, the message goes. */
-  readonly #endOfTurn = (): void => {
-    const { events } = performance.nodeTiming.uvMetricsInfo;
-    if (events === this.#eventsBefore || performance.now() >= this.#postAtMs) {
-      this.#postAll();
-    } else {
-      this.#eventsBefore = events;
-      this.#immediate = setImmediate(this.#endOfTurn);
-    }
-  };
 
   readonly #postAll = (): void => {
     this.#cancel();
@@ -80,10 +56,11 @@ export class Outbox {
     this.#post(jobs);
   };
 
+  readonly #idleTurn = new IdleTurn(GATHER_MS, this.#postAll);
+
   #cancel(): void {
-    clearImmediate(this.#immediate);
+    this.#idleTurn.cancel();
     clearTimeout(this.#timer);
-    this.#immediate = undefined;
     this.#timer = undefined;
   }
 }

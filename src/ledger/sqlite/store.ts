@@ -13,7 +13,7 @@ import { RowCache } from './row-cache.ts';
 import { propose } from './search.ts';
 import { addFailure, close, commit, settleRefused } from './settle.ts';
 
-const ROWS_CACHED = 2000;
+const ROWS_CACHED = 1000;
 
 /** What the operations work on. */
 export class Store {
