@@ -21,20 +21,14 @@ export const CALL_PREFIXES = [
 /** The agents' side, behind the check of who may use it. */
 export function registerCallRoutes(app: FastifyInstance, ctx: Context): void {
   const models = buildModelList(ctx);
+  const secrets = { controlToken: ctx.config.control.token, keySecret: ctx.config.agents.key_secret };
   app.register(async (scope) => {
-    scope.addHook('onRequest', async (request, reply) => {
-      if (isWebSocket(request.headers)) {
-        return sendError(
-          request,
-          reply,
-          serviceError('upgrade_required', 'WebSockets are not supported here; use HTTP requests.'),
-        );
-      }
-      const refused = checkAgent(request, attemptOf(request), {
-        controlToken: ctx.config.control.token,
-        keySecret: ctx.config.agents.key_secret,
-      });
-      return refused === null ? undefined : sendError(request, reply, refused);
+    scope.addHook('onRequest', (request, reply, done) => {
+      const refused = isWebSocket(request.headers)
+        ? serviceError('upgrade_required', 'WebSockets are not supported here; use HTTP requests.')
+        : checkAgent(request, attemptOf(request), secrets);
+      if (refused === null) done();
+      else sendError(request, reply, refused);
     });
     for (const prefix of CALL_PREFIXES) {
       responsesRoute(scope, ctx, prefix);

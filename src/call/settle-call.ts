@@ -12,7 +12,7 @@ import {
 } from '../protocol/engine-answer.ts';
 import type { JsonFragment } from '../protocol/json/fragment.ts';
 import type { JsonNode } from '../protocol/json/json-node.ts';
-import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
+import { isJsonProblem, parseJson, parseJsonText } from '../protocol/json/parse-json.ts';
 import type { StagedCoordinates } from '../protocol/wire/coordinates.ts';
 import type { FailureReason, WhyRoot } from '../protocol/wire/ledger.ts';
 import type { CapturedCall } from './admit-call.ts';
@@ -140,15 +140,19 @@ async function readOutcome(
 }
 
 function checkCoordinates(ctx: Context, admitted: AdmittedCall, body: JsonNode) {
-  const node = body.present('ng_commit_coords');
-  if (node === undefined) {
-    return {
-      kind: 'failed',
-      reason: 'worker_response_missing_commit_coordinates',
-      detail: 'the answer has no ng_commit_coords',
-    } as const;
+  const failed = (reason: FailureReason, detail: string) => ({ kind: 'failed', reason, detail }) as const;
+  const text = body.get('ng_commit_coords')?.rawText() ?? 'null';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const read = parseJsonText(text, { allowNonFinite: true });
+    return isJsonProblem(read)
+      ? failed('request_finished_without_staged_coordinates', `no complete JSON object: ${read.problem}`)
+      : failed('invalid_worker_commit_coordinates', 'the coordinates hold a number that is none');
   }
-  return ctx.strategy.judge(node.value(), {
+  if (value === null) return failed('worker_response_missing_commit_coordinates', 'the answer has no ng_commit_coords');
+  return ctx.strategy.judge(value, {
     ...admitted.call,
     candidate: admitted.candidate,
     items: admitted.evidence.items,

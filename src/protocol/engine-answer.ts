@@ -17,6 +17,8 @@ export const ENGINE_SKIP: ReadonlySet<string> = new Set([
   'predecessor_tail_route',
   'compact_prompt_token_ids',
   'kv_transfer_params',
+  // Read for what it is, apart.
+  'ng_commit_coords',
 ]);
 
 /** Finish reasons that say that the engine did not finish: the agent gets 502 (C90, protocol section 6). */

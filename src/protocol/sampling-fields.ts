@@ -64,13 +64,13 @@ export const ENGINE_EXTRAS: Readonly<Record<string, FieldType>> = {
 };
 
 /** Extras that change the prompt's shape: forwarded where they are not refused, and only where they differ from the default. */
-const PROMPT_EXTRAS: Readonly<Record<string, { readonly type: FieldType; readonly standard: boolean | null }>> = {
+const PROMPT_EXTRAS = Object.entries<{ readonly type: FieldType; readonly standard: boolean | null }>({
   truncate_prompt_tokens: { type: 'integer', standard: null },
   add_generation_prompt: { type: 'boolean', standard: true },
   continue_final_message: { type: 'boolean', standard: false },
   echo: { type: 'boolean', standard: false },
   chat_template: { type: 'string', standard: null },
-};
+});
 
 const HOLDS_STATE = 'every path: this proxy keeps no conversation';
 
@@ -122,7 +122,7 @@ export function forwardFields(
  * first, which refuses what is refused under capture or needs configuration.
  */
 export function forwardPromptFields(body: JsonNode, into: Map<string, JsonFragment>): RequestRefusal | null {
-  for (const [name, { type, standard }] of Object.entries(PROMPT_EXTRAS)) {
+  for (const [name, { type, standard }] of PROMPT_EXTRAS) {
     const node = body.present(name);
     if (node === undefined) continue;
     if (!isOfType(node, type)) return wrongType(name, article(type), node);

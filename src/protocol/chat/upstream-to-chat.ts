@@ -1,4 +1,11 @@
-import type { ConvertedRequest, EngineAnswer, EngineToolCall, RenderedReply, ReplyOptions } from '../conversation.ts';
+import type {
+  AssistantMessage,
+  ConvertedRequest,
+  EngineAnswer,
+  EngineToolCall,
+  RenderedReply,
+  ReplyOptions,
+} from '../conversation.ts';
 import { isRefusal } from '../conversation.ts';
 import { customInput } from '../custom-tool.ts';
 import { jsonString } from '../json/fragment.ts';
@@ -13,16 +20,33 @@ export function upstreamToChat(request: ConvertedRequest, answer: EngineAnswer, 
   const message = messageJson(request, answer, options);
   const choice = `{"index":0,"message":${message},"logprobs":null,"finish_reason":${jsonString(answer.finishReason)}}`;
   const json = `{${envelopeMembers('chat.completion', request, answer)},"choices":[${choice}],"usage":${usageJson(answer)}}`;
-  const turn = readAssistant(ownJson(message), 'message');
-  if (isRefusal(turn)) throw new Error(`a rendered message does not convert back: ${turn.message}`);
   return {
     responseId: answer.id,
     json: Buffer.from(json),
     outputItems: outputItems(answer),
-    turn: { ...turn, verbatim: undefined },
+    turn: echoOf(message, answer),
     status: null,
     finishReason: answer.finishReason,
   };
+}
+
+/** What a message that was rendered here converts to when a client sends it back. */
+function echoOf(message: string, answer: EngineAnswer): AssistantMessage {
+  const isText = answer.toolCalls.length === 0 && answer.refusal === null && answer.reasoning === null;
+  if (isText) {
+    const nothing = {
+      reasoning: null,
+      refusal: null,
+      toolCalls: [],
+      name: undefined,
+      echoedIds: [],
+      verbatim: undefined,
+    };
+    return { role: 'assistant', content: servedContent(answer), ...nothing };
+  }
+  const turn = readAssistant(ownJson(message), 'message');
+  if (isRefusal(turn)) throw new Error(`a rendered message does not convert back: ${turn.message}`);
+  return { ...turn, verbatim: undefined };
 }
 
 /** Members that the reply and each chunk of its stream begin with. The model is the one that the client asked for: some clients compare. */

@@ -1,5 +1,7 @@
 import type { JsonNode } from './json-node.ts';
+import { NOTHING_ELSE } from './memo.ts';
 import type { KnownValues } from './parse-json.ts';
+import { PrefixMemo } from './prefix-memo.ts';
 
 /** Shorter members cost less to parse than to keep. */
 const LEAST_MEMBER_BYTES = 256;
@@ -42,19 +44,35 @@ export class SeenValues implements KnownValues {
     let sum = bytesOf(this.members.values());
     const [only] = this.lists;
     // One list shares nothing.
-    if (only !== undefined) sum += bytesOf(this.lists.length === 1 ? only : new Set(this.lists.flat()));
+    if (only !== undefined)
+      sum += this.lists.length === 1 ? SIZES.ofAll(only, NOTHING_ELSE).bytes : bytesOf(new Set(this.lists.flat()));
     return sum;
   }
 
   /** A list takes the place of the one that it goes on with, else that of the one that was not used for longest. */
   #rememberList(list: readonly JsonNode[]): void {
-    if (list.length === 0 || !list.every((element) => element.isObject())) return;
+    if (list.length === 0 || !SIZES.ofAll(list, NOTHING_ELSE).allObjects) return;
     const before = this.lists.findIndex((known) => list[known.length - 1] === known.at(-1));
     if (before !== -1) this.lists.splice(before, 1);
     this.lists.unshift(list);
     this.lists.length = Math.min(this.lists.length, MOST_LISTS);
   }
 }
+
+interface Size {
+  bytes: number;
+  allObjects: boolean;
+}
+
+const SIZES = new PrefixMemo<JsonNode, Size>({
+  start: () => ({ bytes: 0, allObjects: true }),
+  step(size, element) {
+    size.bytes += element.end - element.start;
+    size.allObjects &&= element.isObject();
+    return size;
+  },
+  fork: (size) => ({ ...size }),
+});
 
 function bytesOf(values: Iterable<JsonNode>): number {
   let sum = 0;
