@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Prefixes of the ids that this proxy makes (C95). Ids of the engine are never replaced by one. */
 export type IdPrefix = 'msg' | 'rs' | 'fc' | 'ctc' | 'tsc' | 'call' | 'toolu' | 'resp' | 'chatcmpl';
@@ -10,6 +10,5 @@ const ID_LENGTH = 32;
  * rendered again (a re-send, another replica) is the same to the byte; different ones differ.
  */
 export function madeId(prefix: IdPrefix, callId: string, index = 0): string {
-  const hash = createHash('sha256').update(`${prefix}\0${index}\0${callId}`).digest('hex');
-  return `${prefix}_${hash.slice(0, ID_LENGTH)}`;
+  return `${prefix}_${hash('sha256', `${prefix}\0${index}\0${callId}`).slice(0, ID_LENGTH)}`;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AssistantMessage, EngineMessage, EnginePart, EngineToolCall } from './conversation.ts';
 import { type JsonFragment, joinFragments, jsonString } from './json/fragment.ts';
 
@@ -104,9 +104,9 @@ const ID_HASH_LENGTH = 16;
  */
 export function wireCallId(id: string, limit: number | null): string {
   if (limit === null || (id.length <= limit && PLAIN_ID.test(id))) return id;
-  const hash = createHash('sha256').update(JSON.stringify(id)).digest('hex').slice(0, Math.min(ID_HASH_LENGTH, limit));
-  const stem = id.replace(/[^A-Za-z0-9_-]/g, '').slice(0, Math.max(0, limit - hash.length - 1));
-  return stem === '' ? hash : `${stem}_${hash}`;
+  const digest = hash('sha256', JSON.stringify(id)).slice(0, Math.min(ID_HASH_LENGTH, limit));
+  const stem = id.replace(/[^A-Za-z0-9_-]/g, '').slice(0, Math.max(0, limit - digest.length - 1));
+  return stem === '' ? digest : `${stem}_${digest}`;
 }
 
 export interface UpstreamBodyParts {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';
 import type { Events } from '../events.ts';
 import { type RelayOutcome, type RelaySink, relay } from './relay.ts';
@@ -65,7 +65,7 @@ export class WorkerPool {
     const score = (worker: Worker, at: number): string =>
       attempt === null
         ? String((at + offset) % this.workers.length).padStart(6, '0')
-        : createHash('sha256').update(`${attempt}\n${worker.url}`).digest('hex');
+        : hash('sha256', `${attempt}\n${worker.url}`);
     if (this.workers.length === 1) return [...this.workers];
     return this.workers
       .map((worker, at) => ({ worker, score: score(worker, at) }))

@@ -11,6 +11,7 @@ import { customInput } from '../custom-tool.ts';
 import { jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
+import { onlyTextOf, textTurn } from '../text-turn.ts';
 import { readAssistant } from './read-assistant.ts';
 
 /**
@@ -32,18 +33,8 @@ export function upstreamToChat(request: ConvertedRequest, answer: EngineAnswer, 
 
 /** What a message that was rendered here converts to when a client sends it back. */
 function echoOf(message: string, answer: EngineAnswer): AssistantMessage {
-  const isText = answer.toolCalls.length === 0 && answer.refusal === null && answer.reasoning === null;
-  if (isText) {
-    const nothing = {
-      reasoning: null,
-      refusal: null,
-      toolCalls: [],
-      name: undefined,
-      echoedIds: [],
-      verbatim: undefined,
-    };
-    return { role: 'assistant', content: servedContent(answer), ...nothing };
-  }
+  const text = onlyTextOf(answer);
+  if (text !== null) return textTurn(text, []);
   const turn = readAssistant(ownJson(message), 'message');
   if (isRefusal(turn)) throw new Error(`a rendered message does not convert back: ${turn.message}`);
   return { ...turn, verbatim: undefined };

@@ -11,6 +11,7 @@ import { madeId } from '../ids.ts';
 import { jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { isJsonProblem, parseJson } from '../json/parse-json.ts';
+import { onlyTextOf, textTurn } from '../text-turn.ts';
 import { foldAssistant } from './fold-assistant.ts';
 import { type ReplyBlock, replyBlocks, stopOf } from './reply-blocks.ts';
 import { messageItem, outputCallItem } from './to-responses-items.ts';
@@ -31,7 +32,8 @@ export function chatToMessages(request: ConvertedRequest, answer: EngineAnswer, 
       usage: usageJson(answer.usage),
     }),
   );
-  const turn = echoedTurn(json, request);
+  const text = onlyTextOf(answer);
+  const turn = text === null ? echoedTurn(json, request) : textTurn(text, []);
   return {
     responseId,
     json,

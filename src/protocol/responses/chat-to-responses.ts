@@ -3,6 +3,7 @@ import { UNFINISHED_REASONS } from '../engine-answer.ts';
 import { madeId } from '../ids.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
+import { onlyTextOf, textTurn } from '../text-turn.ts';
 import { foldServedItems } from './fold-input.ts';
 import { outputItems } from './output-items.ts';
 import { type ResponseHead, type ResponseState, repeatedText, responseObject, usageOf } from './response-object.ts';
@@ -25,7 +26,7 @@ export function chatToResponses(request: ConvertedRequest, answer: EngineAnswer,
     responseId: head.id,
     json,
     outputItems: items,
-    turn: echoedTurn(request, items),
+    turn: echoedTurn(request, answer, items),
     status,
     finishReason: reason,
   };
@@ -65,7 +66,9 @@ const NO_TURN: AssistantMessage = {
 };
 
 /** What a faithful echo of these items converts to. An empty answer leaves nothing to echo: its turn says nothing. */
-function echoedTurn(request: ConvertedRequest, items: readonly JsonNode[]): AssistantMessage {
+function echoedTurn(request: ConvertedRequest, answer: EngineAnswer, items: readonly JsonNode[]): AssistantMessage {
+  const text = onlyTextOf(answer);
+  if (text !== null) return textTurn(text, [items[0]?.get('id')?.string() as string]);
   const messages = foldServedItems(items, toolNames(request.replyContext.clientTools));
   const turn = messages[0] ?? NO_TURN;
   if (messages.length > 1 || turn.role !== 'assistant')

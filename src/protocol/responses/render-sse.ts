@@ -1,7 +1,7 @@
 import type { ConvertedRequest, EngineAnswer, RenderedReply, ReplyOptions } from '../conversation.ts';
 import { jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { pieces, sseFrame } from '../sse.ts';
+import { lineOf, pieces } from '../sse.ts';
 import { responseHead } from './chat-to-responses.ts';
 import { IN_PROGRESS, type ResponseHead, responseObject } from './response-object.ts';
 
@@ -29,13 +29,17 @@ class EventWriter {
 
   /** One event; `members` is the inside of its object. */
   event(type: string, members: string): void {
-    this.frames.push(sseFrame(`{"type":"${type}","sequence_number":${this.frames.length},${members}}`, type));
+    this.line(type, lineOf(members));
   }
 
   open(head: ResponseHead): void {
-    const response = `"response":${responseObject(head, IN_PROGRESS)}`;
-    this.event('response.created', response);
-    this.event('response.in_progress', response);
+    const response = lineOf(`"response":${responseObject(head, IN_PROGRESS)}`);
+    this.line('response.created', response);
+    this.line('response.in_progress', response);
+  }
+
+  private line(type: string, members: string): void {
+    this.frames.push(`event: ${type}\ndata: {"type":"${type}","sequence_number":${this.frames.length},${members}}\n\n`);
   }
 
   /** The deltas of a text, each in its own event; the text in pieces that no code point is cut by. */
@@ -127,7 +131,10 @@ const UNFILLED: Readonly<Record<string, string>> = {
 function openedItem(item: JsonNode): string {
   const isSearch = item.get('type')?.string() === 'tool_search_call';
   const members: string[] = [];
-  for (const [key, value] of item.members()) {
+  // The item is ours: no member stands twice.
+  for (let at = 0; at < item.keys.length; at++) {
+    const key = item.keys[at] as string;
+    const value = item.children[at] as JsonNode;
     if (key === 'encrypted_content') continue;
     const unfilled = isSearch && key === 'arguments' ? '{}' : UNFILLED[key];
     members.push(`${jsonString(key)}:${unfilled ?? value.rawText()}`);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digestOf } from 'node:crypto';
 import type { ClientTool } from '../conversation.ts';
 
 /** Engines and chat templates know function names of this many characters at most. */
@@ -94,5 +94,5 @@ function cut(name: string, suffix: string): string {
 }
 
 function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
+  return digestOf('sha256', text).slice(0, HASH_LENGTH);
 }
