@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildDist } from '../scripts/build-dist.ts';
 import { startRedis } from '../test/support/redis-server.ts';
 import type { LoadMode, LoadResult } from './load.ts';
 import {
@@ -19,6 +20,7 @@ import {
  */
 export async function benchCalls(quick: boolean): Promise<string[]> {
   const missed: string[] = [];
+  buildDist(dirname(import.meta.dirname));
   const folder = await mkdtemp(join(tmpdir(), 'gym-bench-'));
   const load = await startLoadProcess();
   const redis = await startRedis({ args: ['--appendonly', 'yes', '--appendfsync', 'everysec'] });
@@ -156,7 +158,7 @@ function passThrough(workerUrl: string): Promise<BenchProcess> {
 }
 
 function proxy(workerUrl: string, ledgerUrl: string): Promise<BenchProcess> {
-  const file = fileURLToPath(new URL('../bin/gym-model-proxy.mjs', import.meta.url));
+  const file = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url));
   const flags = ['--server-port', '0', '--workers', workerUrl, '--ledger-url', ledgerUrl, '--log-level', 'info'];
   // As `npm start` and the image start it.
   const malloc = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '1048576' };

@@ -3,7 +3,7 @@
 // not strip types under node_modules. On an older Node it starts itself again with the packaged one.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire, enableCompileCache } from 'node:module';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chooseRuntime } from './choose-runtime.mjs';
@@ -41,14 +41,7 @@ function runElsewhere(node) {
 }
 
 const source = join(root, 'src', 'cli', 'main.ts');
-const isCheckout = existsSync(source);
-const main = isCheckout ? source : join(root, 'dist', 'src', 'cli', 'main.js');
-
-/** Keeps what is compiled from one start to the next, source without types above all, for threads too: what strips types stays loaded, with 30 MB. */
-function rememberStripped() {
-  process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'node');
-  enableCompileCache(process.env.NODE_COMPILE_CACHE);
-}
+const main = existsSync(source) ? source : join(root, 'dist', 'src', 'cli', 'main.js');
 
 const runtime = chooseRuntime({
   version: process.versions.node,
@@ -56,10 +49,8 @@ const runtime = chooseRuntime({
   arch: process.arch,
   packagedNode: findPackagedNode(),
 });
-if (runtime.kind === 'here') {
-  if (isCheckout) rememberStripped();
-  await import(pathToFileURL(main).href);
-} else if (runtime.kind === 'elsewhere') runElsewhere(runtime.node);
+if (runtime.kind === 'here') await import(pathToFileURL(main).href);
+else if (runtime.kind === 'elsewhere') runElsewhere(runtime.node);
 else {
   process.stderr.write(`${runtime.message}\n`);
   process.exitCode = 1;

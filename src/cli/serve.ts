@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { flushCompileCache } from 'node:module';
 import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { startServer } from '../server.ts';
@@ -52,8 +51,6 @@ export function serveCommand(): Command {
       },
       `agents: ${server.url}/ng-rollout/<attempt>/v1 · trainer: ${server.controlUrl}/ledger/<attempt> · metrics: ${server.controlUrl}/metrics`,
     );
-    // The next start finds what this one has compiled, however this one ends.
-    flushCompileCache();
     closeWithGrace(
       { delay: config.deadlines.drain_s * 1000 + CLOSING_MS, logger: log as never },
       async ({ signal, err }) => {
