@@ -77,7 +77,10 @@ async function takeThrough(ctx: Context, admitted: AdmittedCall, ids: CallIds): 
   if ('kind' in body && !('bytes' in body)) return body;
   const answerBody = body as JsonNode;
 
-  const judged = checkCoordinates(ctx, admitted, answerBody);
+  const coordinates = readCoordinates(answerBody);
+  if ('problem' in coordinates)
+    return fail('request_finished_without_staged_coordinates', `no complete JSON object: ${coordinates.problem}`);
+  const judged = checkCoordinates(ctx, admitted, coordinates.value);
   const answer = parseEngineAnswer(answerBody, { callId: ids.callId });
   if (judged.kind === 'failed') {
     const failed = await fail(judged.reason, judged.detail);
@@ -139,19 +142,25 @@ async function readOutcome(
   return node;
 }
 
-function checkCoordinates(ctx: Context, admitted: AdmittedCall, body: JsonNode) {
-  const failed = (reason: FailureReason, detail: string) => ({ kind: 'failed', reason, detail }) as const;
+/** `ng_commit_coords` of an answer as a value, null where there is none; a problem where the answer is no JSON there. A number that JSON does not have makes it NaN. */
+function readCoordinates(body: JsonNode): { readonly value: unknown } | { readonly problem: string } {
   const text = body.get('ng_commit_coords')?.rawText() ?? 'null';
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return { value: JSON.parse(text) };
   } catch {
     const read = parseJsonText(text, { allowNonFinite: true });
-    return isJsonProblem(read)
-      ? failed('request_finished_without_staged_coordinates', `no complete JSON object: ${read.problem}`)
-      : failed('invalid_worker_commit_coordinates', 'the coordinates hold a number that is none');
+    return isJsonProblem(read) ? { problem: read.problem } : { value: Number.NaN };
   }
-  if (value === null) return failed('worker_response_missing_commit_coordinates', 'the answer has no ng_commit_coords');
+}
+
+function checkCoordinates(ctx: Context, admitted: AdmittedCall, value: unknown) {
+  if (value === null) {
+    return {
+      kind: 'failed',
+      reason: 'worker_response_missing_commit_coordinates',
+      detail: 'the answer has no ng_commit_coords',
+    } as const;
+  }
   return ctx.strategy.judge(value, {
     ...admitted.call,
     candidate: admitted.candidate,
