@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startReferenceWorker } from '../../src/reference-worker/reference-worker.ts';
 import { type Reply, type Stack, startStack } from '../support/stack.ts';
-import { ROWS, type Row } from './worker-misbehaviours.ts';
+import { ROWS, type Row, WITHOUT } from './worker-misbehaviours.ts';
 
 /** Every row of the table of protocol section 6, in the ledger and to the agent, in both generations and all dialects. */
 

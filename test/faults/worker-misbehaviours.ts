@@ -15,7 +15,7 @@ export interface Row {
   readonly retry?: 'never' | 'may';
 }
 
-const WITHOUT = 'request_finished_without_staged_coordinates';
+export const WITHOUT = 'request_finished_without_staged_coordinates';
 const INVALID = 'invalid_worker_commit_coordinates';
 /** Schema 2: the rollout is lost, the agent gets its answer. */
 const SERVED = { 2: 200, 3: 502 } as const;

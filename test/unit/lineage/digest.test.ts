@@ -8,7 +8,7 @@ test('the digest of a JSON string is that of its text, with the length of the te
   const texts = ['', 'a', '"quoted"\n\t\\', 'caf\u00e9', '\u0100', '\u{1f600}', '\ud800 lone', 'x'.repeat(40_000)];
   for (const text of texts) {
     assert.deepEqual(textDigest(json(JSON.stringify(text))), { length: text.length, digest: formDigest(text) });
-    const escaped = Array.from({ length: text.length }, (_, at) => escape(text.charCodeAt(at))).join('');
+    const escaped = Array.from({ length: text.length }, (_, at) => unit(text.charCodeAt(at))).join('');
     assert.deepEqual(textDigest(json(`"${escaped}"`)), { length: text.length, digest: formDigest(text) });
   }
 });
@@ -21,4 +21,4 @@ test('the same for any text', () => {
   );
 });
 
-const escape = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`;
+const unit = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`;
