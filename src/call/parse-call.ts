@@ -66,7 +66,7 @@ const NOT_THE_CALL: ReadonlySet<string> = new Set(['stream', 'stream_options', '
 /**
  * Identity of a captured request for the re-send rule (design, "Never twice"): dialect and body, but for the members above, in whatever order the members stand. The
  * bytes of a member count as they came, since clients repeat the conversation byte for byte; Codex writes its `client_metadata` in another order each time, and
- * others count their tries there. What shapes the prompt is told apart by `evidence`, a digest of all of it; for the rest of a long member a checksum of the bytes of each
+ * others count their tries there. What shapes the prompt is told apart by `evidence`, the digests of all of it; for the rest of a long member a checksum of the bytes of each
  * of its elements is enough, which costs a third of a digest. 64 hex digits.
  */
 export function requestDigest(dialect: Dialect, body: JsonNode, evidence: string): string {

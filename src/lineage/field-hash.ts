@@ -31,11 +31,6 @@ export class FieldHash {
     return this.sink.view();
   }
 
-  /** Whole fields as another one gathered them, as Latin-1 text. */
-  fields(bytes: string): void {
-    this.sink.latin1(bytes);
-  }
-
   text(tag: number, text: string): void {
     check(text.isWellFormed());
     const start = this.begin(tag);

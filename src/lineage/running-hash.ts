@@ -3,6 +3,7 @@ import { ByteSink } from './byte-sink.ts';
 
 /** Up to this length a text is hashed as a whole whenever it is asked for: that costs less than to copy a running hash. */
 const WHOLE_TEXT = 16 * 1024;
+/** Up to this length what came last is a text of its own. */
 const SHORT_TEXT = 1024;
 const BYTES = new ByteSink(2 * WHOLE_TEXT);
 

@@ -12,6 +12,8 @@ export interface Attempt {
   readonly id: number;
   readonly name: string;
   state: number;
+  /** The state that the file has. It seldom changes, and an index hangs on it. */
+  writtenState: number;
   /** Counters. `unsettled`: pending without a failure row. `chunks`: the last chunk number given away. */
   intents: number;
   records: number;
@@ -42,9 +44,9 @@ export class Attempts {
   find(name: string): Attempt | undefined {
     const cached = this.#cache.get(name);
     if (cached) return cached;
-    const row = this.#db.get<Attempt>(`SELECT ${COLUMNS} FROM attempt WHERE name = ?`, name);
+    const row = this.#db.get<Omit<Attempt, 'writtenState'>>(`SELECT ${COLUMNS} FROM attempt WHERE name = ?`, name);
     if (!row) return undefined;
-    const attempt = { ...row };
+    const attempt = { ...row, writtenState: row.state };
     this.#remember(attempt);
     return attempt;
   }
@@ -57,7 +59,7 @@ export class Attempts {
       nowS,
     )!;
     const counters = { intents: 0, records: 0, pending: 0, unsettled: 0, failures: 0, refused: 0, chunks: 0 };
-    const attempt = { id, name, state, ...counters, last_activity_s: nowS };
+    const attempt = { id, name, state, writtenState: state, ...counters, last_activity_s: nowS };
     this.#remember(attempt);
     return attempt;
   }
@@ -77,9 +79,12 @@ export class Attempts {
 
   flush(): void {
     for (const attempt of this.#changed) {
+      if (attempt.state !== attempt.writtenState) {
+        this.#db.change('UPDATE attempt SET state = ? WHERE id = ?', attempt.state, attempt.id);
+        attempt.writtenState = attempt.state;
+      }
       this.#db.change(
-        'UPDATE attempt SET state = ?, intents = ?, records = ?, pending = ?, unsettled = ?, failures = ?, refused = ?, chunks = ?, last_activity_s = ? WHERE id = ?',
-        attempt.state,
+        'UPDATE attempt SET intents = ?, records = ?, pending = ?, unsettled = ?, failures = ?, refused = ?, chunks = ?, last_activity_s = ? WHERE id = ?',
         attempt.intents,
         attempt.records,
         attempt.pending,

@@ -95,9 +95,9 @@ export function insertRecord(
     record.sketchJson,
     record.recordJson,
   );
-  for (const term of [summaryTerm(index.emptyToolContentDigest), responseTerm(index.responseId)]) {
-    store.db.change('INSERT INTO lookup VALUES (?, ?, ?)', attempt.id, term, number);
-  }
+  const [summary, response] = [summaryTerm(index.emptyToolContentDigest), responseTerm(index.responseId)];
+  const { id } = attempt;
+  store.db.change('INSERT INTO lookup VALUES (?, ?, ?), (?, ?, ?)', id, summary, number, id, response, number);
   store.records.set(recordKey(attempt, number), {
     number,
     call_id: callId,
