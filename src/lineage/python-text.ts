@@ -13,6 +13,12 @@ function shortest(value: number): { digits: string; point: number } {
  */
 function spell(value: number, smallestPoint: number, exponentDigits: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
+  const size = Math.abs(value);
+  if (size >= 0.001 && size < 1e15) {
+    // Here JavaScript spells it the same, but for the point.
+    const text = String(value);
+    return text.includes('.') ? text : `${text}.0`;
+  }
   const sign = value < 0 ? '-' : '';
   const { digits, point } = shortest(value);
   if (point > 16 || point < smallestPoint) {
