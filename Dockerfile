@@ -17,7 +17,7 @@ COPY examples ./examples
 COPY routes ./routes
 COPY src ./src
 COPY scripts/build-dist.ts ./scripts/build-dist.ts
-RUN node scripts/build-dist.ts
+RUN node --disable-warning=ExperimentalWarning scripts/build-dist.ts
 
 FROM ${NODE_IMAGE}
 # They keep the resident memory small: see docs/performance.md, Memory.
