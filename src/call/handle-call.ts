@@ -7,7 +7,7 @@ import { upstreamBody } from '../protocol/upstream-body.ts';
 import { admitCall, type CapturedCall } from './admit-call.ts';
 import type { AgentChannel } from './agent-channel.ts';
 import { conversionOptions, replyOptions, upstreamFields, upstreamMessages } from './call-settings.ts';
-import { callWorkerOnce } from './call-worker.ts';
+import { callWorkerOnce, type WorkerOutcome } from './call-worker.ts';
 import { recordFailure } from './commit-record.ts';
 import { explainAdmission } from './explain-admission.ts';
 import { type Evidence, gatherEvidence } from './gather-evidence.ts';
@@ -152,7 +152,6 @@ async function captureCall(
   ctx.events.admitted(call, admitted);
   channel.name(call.callId);
   watchHandOver(ctx, call, channel, call.callId);
-  const body = capturedBody(ctx, prepared, call, admitted.candidate);
   const { fields, evidence } = prepared;
   return serveCall(ctx, channel, {
     call,
@@ -160,7 +159,7 @@ async function captureCall(
     fields,
     evidence,
     candidate: admitted.candidate,
-    outcome: callWorkerOnce(ctx, attempt, body),
+    outcome: askWorker(ctx, prepared, call, admitted.candidate),
     replyOptions: replyOptions(ctx, call.callId, true),
     whyRoot: explainAdmission(ctx, call, { request, fields, evidence }, admitted),
   });
@@ -187,6 +186,16 @@ async function serveCall(
     );
   });
   return handOver(result, admitted.request.stream, channel);
+}
+
+/** Never throws at once: a defect of ours is settled like every other one, by {@link settleCall}. */
+async function askWorker(
+  ctx: Context,
+  prepared: PreparedCall,
+  call: CapturedCall,
+  candidate: AdmittedCall['candidate'],
+): Promise<WorkerOutcome> {
+  return callWorkerOnce(ctx, call.attempt, capturedBody(ctx, prepared, call, candidate));
 }
 
 function capturedBody(

@@ -38,6 +38,8 @@ export interface KnownValues {
 }
 
 const DEFAULT_MAX_DEPTH = 512;
+/** Stands for a member's value until it is read. */
+const UNREAD = new JsonNode(Buffer.alloc(0), 'null', 0, 0);
 const NOTHING_KNOWN: readonly (readonly JsonNode[])[] = [];
 
 class Malformed extends Error {
@@ -83,6 +85,7 @@ class Parser {
   private at = 0;
   private escaped = false;
   private respelled = false;
+  /** Known elements that stand together are looked at together; not any more once such a piece did not stand here as a whole. */
   private inPieces = true;
   /** Members of the objects that are open, so that each object gets arrays of its very size. */
   private readonly openKeys: string[] = [];
@@ -151,6 +154,8 @@ class Parser {
       this.space();
       const member = this.open++;
       this.openKeys[member] = key;
+      // In its place at once: objects inside this one go behind it.
+      this.openValues[member] = UNREAD;
       this.openValues[member] = this.memberValue(key, depth);
       this.space();
       const byte = this.bytes[this.at];
