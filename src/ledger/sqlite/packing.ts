@@ -1,4 +1,12 @@
-import type { AdmitOutcome, AdmitRequest, Boundary, Candidate, CommitRequest, RecordIndex } from '../ledger.ts';
+import type {
+  AdmitOutcome,
+  AdmitRequest,
+  Boundary,
+  Candidate,
+  CommitRequest,
+  RecordIndex,
+  ResendKey,
+} from '../ledger.ts';
 import type { Answer, Job } from './transactions.ts';
 
 /**
@@ -12,6 +20,8 @@ export type PackedAnswer = readonly [
   value: unknown,
 ];
 
+type List = readonly unknown[];
+
 export const packJobs = (jobs: readonly Job[]): PackedJob[] => packed(jobs, packJob);
 export const packAnswers = (answers: readonly Answer[]): PackedAnswer[] => packed(answers, packAnswer);
 
@@ -22,12 +32,106 @@ function packed<T, P>(values: readonly T[], pack: (value: T) => P): P[] {
   return list;
 }
 
+/** Objects of one type as lists of their values, and back. */
+interface Lists<T> {
+  pack(object: T): List;
+  unpack(list: List): T;
+}
+
+/** `members`: all that the type has; those that are objects, or null, with lists of their own. */
+function lists<T extends object>(
+  members: { readonly [Name in keyof T]-?: true | Lists<NonNullable<T[Name]>> },
+): Lists<T> {
+  const entries = Object.entries(members) as [keyof T, true | Lists<unknown>][];
+  return {
+    pack: (object) =>
+      packed(entries, ([name, own]) => {
+        const value = object[name];
+        return own === true || value === null ? value : own.pack(value);
+      }),
+    unpack(list) {
+      const object: { [Name in keyof T]?: unknown } = {};
+      entries.forEach(([name, own], at) => {
+        const value = list[at];
+        object[name] = own === true || value === null ? value : own.unpack(value as List);
+      });
+      return object as T;
+    },
+  };
+}
+
+type Admission = Extract<AdmitOutcome, { kind: 'admitted' }>;
+
+const BOUNDARY = lists<Boundary>({
+  itemCount: true,
+  sourceDigest: true,
+  emptyToolContentDigest: true,
+  renderDigest: true,
+  echoedIds: true,
+  reasoning: true,
+});
+const RESEND = lists<ResendKey>({ requestDigest: true, idempotencyKey: true });
+const ADMIT = lists<AdmitRequest>({
+  attempt: true,
+  callId: true,
+  replica: true,
+  admittedAtS: true,
+  boundary: BOUNDARY,
+  namedParent: true,
+  onAmbiguous: true,
+  onUnmatched: true,
+  afterFailure: true,
+  maxCalls: true,
+  resend: RESEND,
+});
+const INDEX = lists<RecordIndex>({
+  parentCallId: true,
+  responseId: true,
+  cumLen: true,
+  chainHash: true,
+  cumulativeHash: true,
+  stagingKey: true,
+  itemCount: true,
+  sourceDigest: true,
+  emptyToolContentDigest: true,
+  renderDigest: true,
+  outputIds: true,
+  reasoning: true,
+});
+const COMMIT = lists<CommitRequest>({
+  attempt: true,
+  callId: true,
+  recordJson: true,
+  index: INDEX,
+  whyRootJson: true,
+  sketchJson: true,
+  replyJson: true,
+});
+const CANDIDATE = lists<Candidate>({
+  callId: true,
+  cumLen: true,
+  chainHash: true,
+  stagingChain: true,
+  itemCount: true,
+  sourceDigest: true,
+  emptyToolContentDigest: true,
+  renderDigest: true,
+  match: true,
+});
+const ADMISSION = lists<Admission>({
+  kind: true,
+  candidate: CANDIDATE,
+  rootedBy: true,
+  namedCallId: true,
+  recordsSeen: true,
+});
+
 function packJob({ id, name, nowS, args }: Job): PackedJob {
   switch (name) {
     case 'admit':
-      return [id, name, nowS, packAdmit(args[0] as AdmitRequest)];
+      return [id, name, nowS, ADMIT.pack(args[0] as AdmitRequest)];
     case 'commit':
-      return [id, name, nowS, packCommit(args[0] as CommitRequest)];
+      return [id, name, nowS, COMMIT.pack(args[0] as CommitRequest)];
     default:
       return [id, name, nowS, args];
   }
@@ -36,9 +140,9 @@ function packJob({ id, name, nowS, args }: Job): PackedJob {
 export function unpackJob([id, name, nowS, args]: PackedJob): Job {
   switch (name) {
     case 'admit':
-      return { id, name, nowS, args: [unpackAdmit(args as PackedAdmit)] };
+      return { id, name, nowS, args: [ADMIT.unpack(args)] };
     case 'commit':
-      return { id, name, nowS, args: [unpackCommit(args as PackedCommit)] };
+      return { id, name, nowS, args: [COMMIT.unpack(args)] };
     default:
       return { id, name, nowS, args };
   }
@@ -47,13 +151,15 @@ export function unpackJob([id, name, nowS, args]: PackedJob): Job {
 function packAnswer(answer: Answer): PackedAnswer {
   if (!('value' in answer)) return [answer.id, answer.unavailable ? 'unavailable' : 'defect', answer.message];
   const { id, value } = answer;
-  return isAdmission(value) ? [id, 'admission', packAdmission(value)] : [id, 'value', value];
+  return isAdmission(value) ? [id, 'admission', ADMISSION.pack(value)] : [id, 'value', value];
 }
 
 export function unpackAnswer([id, kind, value]: PackedAnswer): Answer {
   switch (kind) {
-    case 'admission':
-      return { id, value: unpackAdmission(value as PackedAdmission) };
+    case 'admission': {
+      const { namedCallId, ...admission } = ADMISSION.unpack(value as List);
+      return { id, value: namedCallId === undefined ? admission : { ...admission, namedCallId } };
+    }
     case 'value':
       return { id, value };
     default:
@@ -61,157 +167,6 @@ export function unpackAnswer([id, kind, value]: PackedAnswer): Answer {
   }
 }
 
-type PackedAdmit = ReturnType<typeof packAdmit>;
-function packAdmit(request: AdmitRequest) {
-  const { boundary, resend } = request;
-  return [
-    request.attempt,
-    request.callId,
-    request.replica,
-    request.admittedAtS,
-    boundary && packBoundary(boundary),
-    request.namedParent,
-    request.onAmbiguous,
-    request.onUnmatched,
-    request.afterFailure,
-    request.maxCalls,
-    resend && ([resend.requestDigest, resend.idempotencyKey] as const),
-  ] as const;
-}
-
-function unpackAdmit(packed: PackedAdmit): AdmitRequest {
-  const [attempt, callId, replica, admittedAtS, boundary, namedParent, onAmbiguous, onUnmatched] = packed;
-  const [, , , , , , , , afterFailure, maxCalls, resend] = packed;
-  return {
-    attempt,
-    callId,
-    replica,
-    admittedAtS,
-    boundary: boundary && unpackBoundary(boundary),
-    namedParent,
-    onAmbiguous,
-    onUnmatched,
-    afterFailure,
-    maxCalls,
-    resend: resend && { requestDigest: resend[0], idempotencyKey: resend[1] },
-  };
-}
-
-type PackedBoundary = ReturnType<typeof packBoundary>;
-function packBoundary(boundary: Boundary) {
-  return [
-    boundary.itemCount,
-    boundary.sourceDigest,
-    boundary.emptyToolContentDigest,
-    boundary.renderDigest,
-    boundary.echoedIds,
-    boundary.reasoning,
-  ] as const;
-}
-
-function unpackBoundary(packed: PackedBoundary): Boundary {
-  const [itemCount, sourceDigest, emptyToolContentDigest, renderDigest, echoedIds, reasoning] = packed;
-  return { itemCount, sourceDigest, emptyToolContentDigest, renderDigest, echoedIds, reasoning };
-}
-
-type PackedCommit = ReturnType<typeof packCommit>;
-function packCommit(request: CommitRequest) {
-  return [
-    request.attempt,
-    request.callId,
-    request.recordJson,
-    packIndex(request.index),
-    request.whyRootJson,
-    request.sketchJson,
-    request.replyJson,
-  ] as const;
-}
-
-function unpackCommit(packed: PackedCommit): CommitRequest {
-  const [attempt, callId, recordJson, index, whyRootJson, sketchJson, replyJson] = packed;
-  return { attempt, callId, recordJson, index: unpackIndex(index), whyRootJson, sketchJson, replyJson };
-}
-
-type PackedIndex = ReturnType<typeof packIndex>;
-function packIndex(index: RecordIndex) {
-  return [
-    index.parentCallId,
-    index.responseId,
-    index.cumLen,
-    index.chainHash,
-    index.cumulativeHash,
-    index.stagingKey,
-    index.itemCount,
-    index.sourceDigest,
-    index.emptyToolContentDigest,
-    index.renderDigest,
-    index.outputIds,
-    index.reasoning,
-  ] as const;
-}
-
-function unpackIndex(packed: PackedIndex): RecordIndex {
-  const [parentCallId, responseId, cumLen, chainHash, cumulativeHash, stagingKey] = packed;
-  const [, , , , , , itemCount, sourceDigest, emptyToolContentDigest, renderDigest, outputIds, reasoning] = packed;
-  return {
-    parentCallId,
-    responseId,
-    cumLen,
-    chainHash,
-    cumulativeHash,
-    stagingKey,
-    itemCount,
-    sourceDigest,
-    emptyToolContentDigest,
-    renderDigest,
-    outputIds,
-    reasoning,
-  };
-}
-
-type Admission = Extract<AdmitOutcome, { kind: 'admitted' }>;
-
 function isAdmission(value: unknown): value is Admission {
   return typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'admitted';
-}
-
-type PackedAdmission = ReturnType<typeof packAdmission>;
-function packAdmission({ candidate, rootedBy, namedCallId, recordsSeen }: Admission) {
-  return [candidate && packCandidate(candidate), rootedBy, namedCallId, recordsSeen] as const;
-}
-
-function unpackAdmission([candidate, rootedBy, namedCallId, recordsSeen]: PackedAdmission): Admission {
-  const named = namedCallId === undefined ? {} : { namedCallId };
-  return { kind: 'admitted', candidate: candidate && unpackCandidate(candidate), rootedBy, ...named, recordsSeen };
-}
-
-type PackedCandidate = ReturnType<typeof packCandidate>;
-function packCandidate(candidate: Candidate) {
-  return [
-    candidate.callId,
-    candidate.cumLen,
-    candidate.chainHash,
-    candidate.stagingChain,
-    candidate.itemCount,
-    candidate.sourceDigest,
-    candidate.emptyToolContentDigest,
-    candidate.renderDigest,
-    candidate.match,
-  ] as const;
-}
-
-function unpackCandidate(packed: PackedCandidate): Candidate {
-  const [callId, cumLen, chainHash, stagingChain, itemCount] = packed;
-  const [, , , , , sourceDigest, emptyToolContentDigest, renderDigest, match] = packed;
-  return {
-    callId,
-    cumLen,
-    chainHash,
-    stagingChain,
-    itemCount,
-    sourceDigest,
-    emptyToolContentDigest,
-    renderDigest,
-    match,
-  };
 }
