@@ -7,7 +7,6 @@ import { renderDigest } from '../lineage/render-digest.ts';
 import type { EvidenceItem, ReasoningPolicy } from '../lineage/types.ts';
 import type { EngineMessage, EngineRole } from '../protocol/conversation.ts';
 import type { JsonFragment } from '../protocol/json/fragment.ts';
-import { NOTHING_ELSE } from '../protocol/json/memo.ts';
 import { PrefixMemo } from '../protocol/json/prefix-memo.ts';
 
 /** Source evidence of one request (protocol section 3). */
@@ -44,7 +43,7 @@ export function gatherEvidence(
   }
   const boundaryAt = messages.findLastIndex((message) => message.role === 'assistant') + 1;
   const taken = TAKEN[policy];
-  const before = taken.of(messages, boundaryAt, NOTHING_ELSE);
+  const before = taken.of(messages, boundaryAt);
   const prefix = boundaryAt === 0 ? null : before.summarizer.summary();
   const { items, summarizer } = taken.after(before, messages, boundaryAt);
 

@@ -12,7 +12,6 @@ import {
 } from '../protocol/conversation.ts';
 import type { JsonNode } from '../protocol/json/json-node.ts';
 import type { SeenValues } from '../protocol/json/known-values.ts';
-import { NOTHING_ELSE } from '../protocol/json/memo.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
 import { PrefixMemo } from '../protocol/json/prefix-memo.ts';
 import { messages } from '../protocol/messages/index.ts';
@@ -83,7 +82,7 @@ const SMALL_MEMBER = 1024;
 
 function memberIdentity(value: JsonNode): string {
   if (value.end - value.start <= SMALL_MEMBER) return value.rawText();
-  return value.isArray() ? `[${CHECKSUMS.ofAll(value.children, NOTHING_ELSE)}]` : checksum(value);
+  return value.isArray() ? `[${CHECKSUMS.ofAll(value.children)}]` : checksum(value);
 }
 
 const CHECKSUMS = new PrefixMemo<JsonNode, string>({

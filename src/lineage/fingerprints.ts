@@ -1,5 +1,5 @@
 import type { JsonNode } from '../protocol/json/json-node.ts';
-import { memoOf, NOTHING_ELSE } from '../protocol/json/memo.ts';
+import { memoOf } from '../protocol/json/memo.ts';
 import { PrefixMemo } from '../protocol/json/prefix-memo.ts';
 import { sha256Hex } from './digest.ts';
 import { FieldHash, Unfingerprintable } from './field-hash.ts';
@@ -28,7 +28,7 @@ const RESULT_TAG = 6;
  * with role `assistant` or type `function_call`, in order. The same in both fingerprint versions.
  */
 export function fingerprintAssistant(items: readonly JsonNode[]): Fingerprint {
-  return fingerprintOf(AUTHORED.ofAll(items, NOTHING_ELSE));
+  return fingerprintOf(AUTHORED.ofAll(items));
 }
 
 /** What an assistant authored in a list of items, as Latin-1 text for the hash. */
@@ -77,7 +77,7 @@ const fingerprintAlone = memoOf((item) => fingerprintAssistant([item]));
 
 /** {@link assistantFingerprint} of a history and what follows it, which is not kept. */
 export function continuedFingerprint(history: readonly JsonNode[], rest: readonly JsonNode[]): string | null {
-  return hexOf(fingerprintOf(AUTHORED.after(AUTHORED.ofAll(history, NOTHING_ELSE), rest, 0)));
+  return hexOf(fingerprintOf(AUTHORED.after(AUTHORED.ofAll(history), rest, 0)));
 }
 
 /**

@@ -12,13 +12,8 @@ const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g;
  * some clients take for line breaks become escapes, so the value is unchanged.
  */
 export function sseFrame(json: string, event: string | null = null): string {
-  const data = lineOf(json);
+  const data = LINE_BREAK.test(json) ? json.replace(LINE_BREAKS, harmless) : json;
   return event === null ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
-}
-
-/** JSON text on one line, see {@link sseFrame}. */
-export function lineOf(json: string): string {
-  return LINE_BREAK.test(json) ? json.replace(LINE_BREAKS, harmless) : json;
 }
 
 function harmless(char: string): string {

@@ -1,6 +1,5 @@
 import { type JsonFragment, joinFragments, jsonString } from './json/fragment.ts';
 import type { JsonNode } from './json/json-node.ts';
-import { NOTHING_ELSE } from './json/memo.ts';
 import { isJsonProblem, parseJson } from './json/parse-json.ts';
 import { PrefixMemo } from './json/prefix-memo.ts';
 
@@ -73,7 +72,7 @@ function holdsStripped(node: JsonNode, level: Level): boolean {
     if (
       value.isArray()
         ? level === REQUEST
-          ? LIST_HOLDS_STRIPPED.ofAll(value.children, NOTHING_ELSE)
+          ? LIST_HOLDS_STRIPPED.ofAll(value.children)
           : value.children.some(messageHoldsStripped)
         : messageHoldsStripped(value)
     )

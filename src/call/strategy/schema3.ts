@@ -1,5 +1,4 @@
 import type { EvidenceItem } from '../../lineage/types.ts';
-import { NOTHING_ELSE } from '../../protocol/json/memo.ts';
 import { PrefixMemo } from '../../protocol/json/prefix-memo.ts';
 import type { SourceMatchSpelling } from '../../protocol/wire/admission.ts';
 import type { OwnerKey } from '../../protocol/wire/coordinates.ts';
@@ -68,7 +67,7 @@ function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3O
           },
     ...(sourceMatch === null ? {} : { [sourceMatch.name]: statement }),
   };
-  const items = ITEMS.ofAll(admission.items, NOTHING_ELSE);
+  const items = ITEMS.ofAll(admission.items);
   const replay = `{"schema_version":3,"normalization_version":1,"items":[${items}],"render_digest":"${admission.renderDigest}"}`;
   return `${JSON.stringify(head).slice(0, -1)},"request_replay":${replay},${JSON.stringify(rest).slice(1)}`;
 }

@@ -127,7 +127,7 @@ function readChoice(node: JsonNode | undefined, tools: readonly Tool[]): Chosen 
 function chosenMode(node: JsonNode, mode: string, path: string, kept: readonly Tool[]): Chosen | RequestRefusal {
   if (mode !== 'none' && mode !== 'auto' && mode !== 'required')
     return invalid(path, `expected "none", "auto" or "required", got ${JSON.stringify(mode)}`);
-  if (kept.length > 0) return { kept, choice: node.raw() };
+  if (kept.length > 0) return { kept, choice: node.fragment() };
   return mode === 'required' ? invalid(path, 'demands a tool call, but there are no tools') : { kept, choice: null };
 }
 

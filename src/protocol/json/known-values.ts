@@ -1,7 +1,17 @@
 import type { JsonNode } from './json-node.ts';
-import { NOTHING_ELSE } from './memo.ts';
-import type { KnownValues } from './parse-json.ts';
 import { PrefixMemo } from './prefix-memo.ts';
+
+/**
+ * Values of earlier texts that were parsed with the same options. Where one stands in the new text byte for byte, in the same place of the tree, its node is taken
+ * over instead of a new one: the same node says the same value, so whatever was derived from it holds again.
+ */
+export interface KnownValues {
+  /** Top-level members by name; objects, arrays and strings. */
+  readonly members: ReadonlyMap<string, JsonNode>;
+  /** A top-level member that is an array, and the elements that it had: objects. Lists that began alike share their nodes. */
+  readonly listName: string;
+  readonly lists: readonly (readonly JsonNode[])[];
+}
 
 /** Shorter members cost less to parse than to keep. */
 const LEAST_MEMBER_BYTES = 256;
@@ -45,13 +55,13 @@ export class SeenValues implements KnownValues {
     const [only] = this.lists;
     // One list shares nothing.
     if (only !== undefined)
-      sum += this.lists.length === 1 ? SIZES.ofAll(only, NOTHING_ELSE).bytes : bytesOf(new Set(this.lists.flat()));
+      sum += this.lists.length === 1 ? SIZES.ofAll(only).bytes : bytesOf(new Set(this.lists.flat()));
     return sum;
   }
 
   /** A list takes the place of the one that it goes on with, else that of the one that was not used for longest. */
   #rememberList(list: readonly JsonNode[]): void {
-    if (list.length === 0 || !SIZES.ofAll(list, NOTHING_ELSE).allObjects) return;
+    if (list.length === 0 || !SIZES.ofAll(list).allObjects) return;
     const before = this.lists.findIndex((known) => list[known.length - 1] === known.at(-1));
     if (before !== -1) this.lists.splice(before, 1);
     this.lists.unshift(list);
@@ -93,4 +103,12 @@ function detachRun(nodes: readonly JsonNode[]): void {
   const copy = Buffer.allocUnsafeSlow(last.end - start);
   bytes.copy(copy, 0, start, last.end);
   for (const node of nodes) node.moveTo(copy, -start);
+}
+
+/** The first index after `from` whose element does not stand behind the one before it in the same text. */
+export function endOfPiece(list: readonly JsonNode[], from: number): number {
+  const bytes = list[from]?.bytes;
+  let end = from + 1;
+  while (end < list.length && list[end]?.bytes === bytes) end++;
+  return end;
 }

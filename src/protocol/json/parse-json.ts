@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { BACKSLASH, BETWEEN, isDigit, isHex, PLAIN, QUOTE } from './json-bytes.ts';
 import { JsonNode } from './json-node.ts';
+import { endOfPiece, type KnownValues } from './known-values.ts';
 import { plainText } from './plain-text.ts';
 
 /** Where and why a text is not JSON. `offset` is in bytes. */
@@ -23,18 +24,6 @@ export interface ParseJsonOptions {
   readonly allowNonFinite?: boolean;
   /** What stood in earlier texts of the same kind, and probably stands in this one again. */
   readonly known?: KnownValues;
-}
-
-/**
- * Values of earlier texts that were parsed with the same options. Where one stands in the new text byte for byte, in the same place of the tree, its node is taken
- * over instead of a new one: the same node says the same value, so whatever was derived from it holds again.
- */
-export interface KnownValues {
-  /** Top-level members by name; objects, arrays and strings. */
-  readonly members: ReadonlyMap<string, JsonNode>;
-  /** A top-level member that is an array, and the elements that it had: objects. Lists that began alike share their nodes. */
-  readonly listName: string;
-  readonly lists: readonly (readonly JsonNode[])[];
 }
 
 const DEFAULT_MAX_DEPTH = 512;
@@ -399,12 +388,4 @@ class Parser {
   private fail(message: string, offset = this.at, tooDeep = false): never {
     throw new Malformed(message, offset, tooDeep);
   }
-}
-
-/** The first index after `from` whose element does not stand behind the one before it in the same text. */
-function endOfPiece(list: readonly JsonNode[], from: number): number {
-  const bytes = list[from]?.bytes;
-  let end = from + 1;
-  while (end < list.length && list[end]?.bytes === bytes) end++;
-  return end;
 }

@@ -1,4 +1,4 @@
-import { dropEntry, entryOf, type Memorable, putEntry } from './memo.ts';
+import { dropEntry, entryOf, type Memorable, NOTHING_ELSE, putEntry } from './memo.ts';
 
 /** How something is worked out over a list, one element after the other. */
 export interface Steps<E, S> {
@@ -18,7 +18,8 @@ interface Kept<S> {
 
 /**
  * What the beginnings of lists come to, so that a list which goes on with an earlier one needs only the steps for what is new. It is kept on the last element of the
- * beginning (memo.ts), and moves on with the list: one beginning of it is kept at a time.
+ * beginning (memo.ts), and moves on with the list: one beginning of it is kept at a time. The steps depend on the elements alone: what depends on something else,
+ * too, has a memo for each of it.
  */
 export class PrefixMemo<E extends Memorable, S> {
   readonly #steps: Steps<E, S>;
@@ -27,23 +28,23 @@ export class PrefixMemo<E extends Memorable, S> {
     this.#steps = steps;
   }
 
-  /** The state after the first `count` elements of `list`, with these other objects that the steps depend on. It must not be changed; fork it. */
-  of(list: readonly E[], count: number, withs: readonly unknown[]): S {
+  /** The state after the first `count` elements of `list`. It must not be changed; fork it. */
+  of(list: readonly E[], count: number): S {
     const { start, step, fork } = this.#steps;
     let at = count;
     let known: Kept<S> | undefined;
-    while (at > 0 && known === undefined) known = this.#keptAt(list, at--, withs);
+    while (at > 0 && known === undefined) known = this.#keptAt(list, at--);
     if (known?.count === count) return known.state;
     let state = known === undefined ? start() : fork(known.state);
     for (let next = known?.count ?? 0; next < count; next++) state = step(state, list[next] as E);
     if (known !== undefined) dropEntry(list[known.count - 1] as E, this);
-    if (count > 0) putEntry(list[count - 1] as E, this, withs, { list, count, state } satisfies Kept<S>);
+    if (count > 0) putEntry(list[count - 1] as E, this, NOTHING_ELSE, { list, count, state } satisfies Kept<S>);
     return state;
   }
 
   /** What is kept of the first `count` elements, if they are these very objects. */
-  #keptAt(list: readonly E[], count: number, withs: readonly unknown[]): Kept<S> | undefined {
-    const kept = entryOf(list[count - 1] as E, this, withs)?.value as Kept<S> | undefined;
+  #keptAt(list: readonly E[], count: number): Kept<S> | undefined {
+    const kept = entryOf(list[count - 1] as E, this, NOTHING_ELSE)?.value as Kept<S> | undefined;
     if (kept === undefined || kept.count !== count) return undefined;
     for (let at = 0; at < count; at++) if (kept.list[at] !== list[at]) return undefined;
     return kept;
@@ -57,7 +58,7 @@ export class PrefixMemo<E extends Memorable, S> {
   }
 
   /** {@link of} for all of a list. */
-  ofAll(list: readonly E[], withs: readonly unknown[]): S {
-    return this.of(list, list.length, withs);
+  ofAll(list: readonly E[]): S {
+    return this.of(list, list.length);
   }
 }

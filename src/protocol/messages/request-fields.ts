@@ -41,7 +41,7 @@ function convertStop(stop: JsonNode | undefined, fields: Fields): RequestRefusal
   if (!stop.isArray()) return wrongType('stop_sequences', 'an array of strings', stop);
   for (const [at, sequence] of stop.elements().entries())
     if (!sequence.isString()) return wrongType(`stop_sequences[${at}]`, 'a string', sequence);
-  if (stop.elements().length > 0) fields.set('stop', stop.raw());
+  if (stop.elements().length > 0) fields.set('stop', stop.fragment());
   return null;
 }
 
@@ -52,7 +52,7 @@ function convertOutput(body: JsonNode, fields: Fields): RequestRefusal | null {
   const effort = config?.present('effort');
   if (effort !== undefined) {
     if (!effort.isString()) return wrongType('output_config.effort', 'a string', effort);
-    fields.set('reasoning_effort', effort.raw());
+    fields.set('reasoning_effort', effort.fragment());
   }
   const current = config?.present('format');
   const format = current ?? body.present('output_format');

@@ -1,7 +1,7 @@
 import type { ConvertedRequest, EngineAnswer, RenderedReply, ReplyOptions } from '../conversation.ts';
 import { jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { lineOf, pieces } from '../sse.ts';
+import { pieces, sseFrame } from '../sse.ts';
 import { responseHead } from './chat-to-responses.ts';
 import { IN_PROGRESS, type ResponseHead, responseObject } from './response-object.ts';
 
@@ -29,17 +29,13 @@ class EventWriter {
 
   /** One event; `members` is the inside of its object. */
   event(type: string, members: string): void {
-    this.line(type, lineOf(members));
+    this.frames.push(sseFrame(`{"type":"${type}","sequence_number":${this.frames.length},${members}}`, type));
   }
 
   open(head: ResponseHead): void {
-    const response = lineOf(`"response":${responseObject(head, IN_PROGRESS)}`);
-    this.line('response.created', response);
-    this.line('response.in_progress', response);
-  }
-
-  private line(type: string, members: string): void {
-    this.frames.push(`event: ${type}\ndata: {"type":"${type}","sequence_number":${this.frames.length},${members}}\n\n`);
+    const response = `"response":${responseObject(head, IN_PROGRESS)}`;
+    this.event('response.created', response);
+    this.event('response.in_progress', response);
   }
 
   /** The deltas of a text, each in its own event; the text in pieces that no code point is cut by. */

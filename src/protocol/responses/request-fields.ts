@@ -66,7 +66,7 @@ function maxOutputTokens(body: JsonNode, fields: Map<string, JsonFragment>): Req
   if (limit === undefined) return null;
   if (!Number.isInteger(limit.number())) return wrongType('max_output_tokens', 'an integer', limit);
   fields.delete('max_tokens');
-  fields.set('max_completion_tokens', limit.raw());
+  fields.set('max_completion_tokens', limit.fragment());
   return null;
 }
 
@@ -82,7 +82,7 @@ function reasoningEffort(
   const effort = settings.findLast((setting) => setting?.get('effort') !== undefined)?.present('effort');
   if (effort === undefined) return null;
   if (!effort.isString()) return wrongType('reasoning.effort', 'a string', effort);
-  fields.set('reasoning_effort', effort.raw());
+  fields.set('reasoning_effort', effort.fragment());
   return null;
 }
 

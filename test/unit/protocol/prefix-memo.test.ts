@@ -21,7 +21,7 @@ function joining() {
     },
     fork: (state) => [...state],
   });
-  const of = (list: readonly Item[], withs: readonly unknown[] = []) => memo.ofAll(list, withs).join('');
+  const of = (list: readonly Item[]) => memo.ofAll(list).join('');
   return { memo, of, steps: () => seen.splice(0).join('') };
 }
 
@@ -59,22 +59,23 @@ test('another list with the same last element, an equal one, a copy: all are wor
   }
 });
 
-test('what the steps depend on is told apart', () => {
-  const { of, steps } = joining();
+test('what the steps depend on is told apart: each has a memo of its own', () => {
   const list = [item('a')];
-  const [one, other] = [{}, {}];
-  of(list, [one]);
-  steps();
-  assert.equal(of(list, [one]), 'a');
-  assert.equal(steps(), '');
-  assert.equal(of(list, [other]), 'a');
-  assert.equal(steps(), 'a');
+  const [one, other] = [joining(), joining()];
+  one.of(list);
+  one.steps();
+  assert.equal(one.of(list), 'a');
+  assert.equal(one.steps(), '');
+  assert.equal(other.of(list), 'a');
+  assert.equal(other.steps(), 'a');
+  assert.equal(one.of(list), 'a');
+  assert.equal(one.steps(), '');
 });
 
 test('a state that is taken further is one of its own, and is not kept', () => {
   const { memo, of, steps } = joining();
   const [a, b, c] = [item('a'), item('b'), item('c')];
-  const first = memo.of([a, b, c], 1, []);
+  const first = memo.of([a, b, c], 1);
   assert.deepEqual(memo.after(first, [a, b, c], 1), ['a', 'b', 'c']);
   assert.deepEqual(first, ['a']);
   steps();
@@ -85,8 +86,8 @@ test('a state that is taken further is one of its own, and is not kept', () => {
 test('nothing of a list is the start, and is kept nowhere', () => {
   const { memo, steps } = joining();
   const a = item('a');
-  assert.deepEqual(memo.of([a], 0, []), []);
-  assert.deepEqual(memo.ofAll([], []), []);
+  assert.deepEqual(memo.of([a], 0), []);
+  assert.deepEqual(memo.ofAll([]), []);
   assert.equal(steps(), '');
   assert.equal(a.memo, undefined);
 });
