@@ -10,6 +10,8 @@ import {
   type DialectConverter,
   isRefusal,
 } from '../protocol/conversation.ts';
+import { type JsonFragment, joinFragments } from '../protocol/json/fragment.ts';
+import { GrowingText } from '../protocol/json/growing-text.ts';
 import type { JsonNode } from '../protocol/json/json-node.ts';
 import type { SeenValues } from '../protocol/json/known-values.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
@@ -70,25 +72,30 @@ const NOT_THE_CALL: ReadonlySet<string> = new Set(['stream', 'stream_options', '
  */
 export function requestDigest(dialect: Dialect, body: JsonNode, evidence: string): string {
   const members = body.keys.map((key, at) => ({ key, value: body.children[at] as JsonNode }));
-  let identity = `${dialect}\0${evidence}`;
+  const identity: JsonFragment[] = [`${dialect}\0${evidence}`];
   for (const { key, value } of members.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))) {
-    if (!NOT_THE_CALL.has(key)) identity += `\0${key}\0${memberIdentity(value)}`;
+    if (!NOT_THE_CALL.has(key)) identity.push(`\0${key}\0`, ...memberIdentity(value));
   }
-  return hash('sha256', identity);
+  return hash('sha256', joinFragments(identity));
 }
 
 /** Bytes up to which a member stands for itself. */
 const SMALL_MEMBER = 1024;
 
-function memberIdentity(value: JsonNode): string {
-  if (value.end - value.start <= SMALL_MEMBER) return value.rawText();
-  return value.isArray() ? `[${CHECKSUMS.ofAll(value.children)}]` : checksum(value);
+function memberIdentity(value: JsonNode): JsonFragment[] {
+  if (value.end - value.start <= SMALL_MEMBER) return [value.raw()];
+  if (!value.isArray()) return [checksum(value)];
+  const { head, tail } = CHECKSUMS.ofAll(value.children);
+  return ['[', head, tail, ']'];
 }
 
-const CHECKSUMS = new PrefixMemo<JsonNode, string>({
-  start: () => '',
-  step: (checksums, element) => `${checksums}${checksum(element)},`,
-  fork: (checksums) => checksums,
+const CHECKSUMS = new PrefixMemo<JsonNode, GrowingText>({
+  start: () => new GrowingText(),
+  step(checksums, element) {
+    checksums.append(`${checksum(element)},`);
+    return checksums;
+  },
+  fork: (checksums) => checksums.fork(),
 });
 
 function checksum(value: JsonNode): string {

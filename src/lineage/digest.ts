@@ -1,7 +1,5 @@
-import { isAscii } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { JsonNode } from '../protocol/json/json-node.ts';
-import { ByteSink } from './byte-sink.ts';
 
 /** Domain of every digest of section 3. */
 export const REPLAY_DOMAIN = 'nemo-gym-replay-v1\0';
@@ -31,20 +29,6 @@ export function formDigest(form: string): string {
   bytes.write(form, WIDE_DOMAIN.length, 'utf16le');
   return hash('sha256', bytes);
 }
-
-/** {@link formDigest} of the text of a JSON string, and its length in code units. ASCII, as most of it is, need not become a JavaScript string. */
-export function textDigest(node: JsonNode): { readonly length: number; readonly digest: string } {
-  TEXT.reset(NARROW_DOMAIN);
-  if (TEXT.decoded(node)) {
-    const bytes = TEXT.view();
-    if (isAscii(bytes)) return { length: bytes.length - NARROW_DOMAIN.length, digest: hash('sha256', bytes) };
-  }
-  const text = node.string() as string;
-  return { length: text.length, digest: formDigest(text) };
-}
-
-const NARROW_DOMAIN = Buffer.from(`${REPLAY_DOMAIN}n`);
-const TEXT = new ByteSink(16 * 1024);
 
 const WIDE_DOMAIN = Buffer.from(`${REPLAY_DOMAIN}w`, 'latin1');
 

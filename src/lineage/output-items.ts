@@ -53,7 +53,7 @@ function reasoningFingerprint(item: JsonNode): string | null {
     'object',
     item.start,
     item.end,
-    false,
+    0,
     rest.map(({ child }) => child),
     rest.map(({ key }) => key),
   );

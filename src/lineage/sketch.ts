@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import type {
   EngineMessage,
   EnginePart,
@@ -7,8 +8,9 @@ import type {
   ToolMessage,
   UserMessage,
 } from '../protocol/conversation.ts';
+import type { JsonNode } from '../protocol/json/json-node.ts';
 import { canonicalArguments } from './canonical-json.ts';
-import { formDigest, textDigest } from './digest.ts';
+import { formDigest, textFormDigest } from './digest.ts';
 import { memberForms } from './equality-form.ts';
 import { hasReasoning, joinTexts } from './evidence.ts';
 import { mediaForm } from './media-form.ts';
@@ -107,11 +109,21 @@ export function parseSketch(json: string): RecordSketch {
 /** Hex digits of a short digest. */
 const SHORT = 16;
 const ARGUMENT_DIGEST = 8;
+/** Bytes of a JSON string beside its text. */
+const QUOTES = 2;
 const MAX_NAMED_ARGUMENTS = 32;
 const PLAIN_IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-function textSketch(text: string): TextSketch {
-  return { n: text.length, d: formDigest(text).slice(0, SHORT) };
+/** A text of the client's own is hashed as it came, where that is how we would spell it. */
+function textSketch(text: string | JsonNode): TextSketch {
+  if (typeof text !== 'string' && text.respelled) return textSketch(text.string() as string);
+  return { n: typeof text === 'string' ? text.length : textLength(text), d: textFormDigest('', text).slice(0, SHORT) };
+}
+
+/** Length of a string in code units. */
+function textLength(node: JsonNode): number {
+  const bytes = node.raw();
+  return isAscii(bytes) ? bytes.length - QUOTES - node.escapeBytes : (node.string() as string).length;
 }
 
 function optionalText<Key extends string>(key: Key, text: string | null | undefined): { [K in Key]?: TextSketch } {
@@ -122,8 +134,8 @@ function optionalText<Key extends string>(key: Key, text: string | null | undefi
 
 function contentOf(message: SystemMessage | UserMessage | ToolMessage): { parts?: readonly PartSketch[] } {
   if (message.textNode === undefined) return partsOf(message.content);
-  const { length, digest } = textDigest(message.textNode);
-  return length === 0 ? {} : { parts: [{ kind: 'text', n: length, d: digest.slice(0, SHORT) }] };
+  const sketch = textSketch(message.textNode);
+  return sketch.n === 0 ? {} : { parts: [{ kind: 'text', ...sketch }] };
 }
 
 function partsOf(content: string | readonly EnginePart[] | null): { parts?: readonly PartSketch[] } {

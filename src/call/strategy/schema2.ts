@@ -1,3 +1,4 @@
+import type { JsonFragment } from '../../protocol/json/fragment.ts';
 import type { OwnerKey } from '../../protocol/wire/coordinates.ts';
 import {
   admissionMembers,
@@ -26,7 +27,7 @@ export function schema2(options: Schema2Options): CaptureStrategy {
     unmatched: (hasAssistant) => ({ onAmbiguous: 'unresolved', onUnmatched: hasAssistant ? 'root_if_fresh' : 'root' }),
     upstreamFields: (admission) => [
       ...upstreamMembers(options.workerKind, admissionJson(admission, ownerKey)),
-      ...(admission.candidate === null ? [] : [['required_prefix_token_ids', '[]'] as [string, string]]),
+      ...(admission.candidate === null ? [] : [['required_prefix_token_ids', '[]'] as [string, JsonFragment]]),
     ],
     judge: (value, admission) => judge(value, admission, (c) => isAdmittedParent(c, admission)),
     recordJson: (facts) => `{"schema_version":2,${recordMembers(facts)},"fingerprint_version":2}`,

@@ -1,4 +1,6 @@
 import type { EvidenceItem } from '../../lineage/types.ts';
+import { type JsonFragment, joinFragments } from '../../protocol/json/fragment.ts';
+import { GrowingText } from '../../protocol/json/growing-text.ts';
 import { PrefixMemo } from '../../protocol/json/prefix-memo.ts';
 import type { SourceMatchSpelling } from '../../protocol/wire/admission.ts';
 import type { OwnerKey } from '../../protocol/wire/coordinates.ts';
@@ -42,7 +44,7 @@ export function schema3(options: Schema3Options): CaptureStrategy {
   };
 }
 
-function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3Options): string {
+function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3Options): JsonFragment {
   const { candidate } = admission;
   const statement =
     candidate === null ? null : candidate.match === 'exact' ? sourceMatch?.exact : sourceMatch?.emptyToolContent;
@@ -68,15 +70,21 @@ function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3O
     ...(sourceMatch === null ? {} : { [sourceMatch.name]: statement }),
   };
   const items = ITEMS.ofAll(admission.items);
-  const replay = `{"schema_version":3,"normalization_version":1,"items":[${items}],"render_digest":"${admission.renderDigest}"}`;
-  return `${JSON.stringify(head).slice(0, -1)},"request_replay":${replay},${JSON.stringify(rest).slice(1)}`;
+  return joinFragments([
+    `${JSON.stringify(head).slice(0, -1)},"request_replay":{"schema_version":3,"normalization_version":1,"items":[`,
+    items.head,
+    `${items.tail}],"render_digest":"${admission.renderDigest}"},${JSON.stringify(rest).slice(1)}`,
+  ]);
 }
 
 /** The items of a request, as JSON joined by commas. */
-const ITEMS = new PrefixMemo<EvidenceItem, string>({
-  start: () => '',
-  step: (items, item) => (items === '' ? itemJson(item) : `${items},${itemJson(item)}`),
-  fork: (items) => items,
+const ITEMS = new PrefixMemo<EvidenceItem, GrowingText>({
+  start: () => new GrowingText(),
+  step(items, item) {
+    items.append(items.isEmpty ? itemJson(item) : `,${itemJson(item)}`);
+    return items;
+  },
+  fork: (items) => items.fork(),
 });
 
 /** Roles and digests need no escaping, and there are as many of these as messages. */

@@ -1,4 +1,5 @@
 import { pythonFloat } from '../../lineage/canonical-json.ts';
+import { type JsonFragment, joinFragments } from '../../protocol/json/fragment.ts';
 import type { StagedCoordinates } from '../../protocol/wire/coordinates.ts';
 import { coordinatesSchema, type FailedCoordinates, type OwnerKey } from '../../protocol/wire/coordinates.ts';
 import { stagingKey } from '../../protocol/wire/primitives.ts';
@@ -61,13 +62,13 @@ export function admissionMembers(admission: Admission) {
 }
 
 /** Members of the upstream body that make the worker report what capture needs (section 4); `ng_capture` in its place for the kind of worker. */
-export function upstreamMembers(workerKind: 'vllm' | 'megatron', capture: string): [string, string][] {
-  const asked: [string, string][] = [
+export function upstreamMembers(workerKind: 'vllm' | 'megatron', capture: JsonFragment): [string, JsonFragment][] {
+  const asked: [string, JsonFragment][] = [
     ['logprobs', 'true'],
     ['top_logprobs', '0'],
   ];
   return workerKind === 'megatron'
-    ? [...asked, ['offload_params', `{"ng_capture":${capture}}`]]
+    ? [...asked, ['offload_params', joinFragments(['{"ng_capture":', capture, '}'])]]
     : [...asked, ['return_tokens_as_token_ids', 'true'], ['ng_capture', capture]];
 }
 

@@ -19,3 +19,11 @@ export function isDigit(byte: number | undefined): boolean {
 export function isHex(byte: number | undefined): boolean {
   return byte !== undefined && (isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66));
 }
+
+/** `escapeBytes` of a JsonNode for a JSON string that was not parsed. */
+export function escapeBytesOf(string: Uint8Array): number {
+  let extra = 0;
+  for (let at = string.indexOf(BACKSLASH); at !== -1; at = string.indexOf(BACKSLASH, at + 2))
+    extra += string[at + 1] === 0x75 ? 5 : 1;
+  return extra;
+}

@@ -25,8 +25,8 @@ export class JsonNode {
   start: number;
   /** One past the last byte of the value. */
   end: number;
-  /** A string that holds at least one backslash. */
-  readonly escaped: boolean;
+  /** Of a string: the bytes of its escapes beyond one for each code unit that they stand for, so 1 for `\\n` and 5 for `\\u00e9`; 0 without escapes. */
+  readonly escapeBytes: number;
   /** A string that `JSON.stringify` would spell otherwise: it holds `\\u....` or `\\/`. */
   readonly respelled: boolean;
   /** Elements of an array; member values of an object, in order, in step with `keys`. */
@@ -41,7 +41,7 @@ export class JsonNode {
     kind: JsonKind,
     start: number,
     end: number,
-    escaped = false,
+    escapeBytes = 0,
     children: readonly JsonNode[] = NO_NODES,
     keys: readonly string[] = NO_KEYS,
     respelled = false,
@@ -50,7 +50,7 @@ export class JsonNode {
     this.kind = kind;
     this.start = start;
     this.end = end;
-    this.escaped = escaped;
+    this.escapeBytes = escapeBytes;
     this.respelled = respelled;
     this.children = children;
     this.keys = keys;
@@ -62,6 +62,11 @@ export class JsonNode {
     this.start += shift;
     this.end += shift;
     for (const child of this.children) child.moveTo(bytes, shift);
+  }
+
+  /** A string that holds at least one backslash. */
+  get escaped(): boolean {
+    return this.escapeBytes > 0;
   }
 
   /** The source bytes of this value (a view, not a copy). */

@@ -72,7 +72,8 @@ class Parser {
   private readonly allowNonFinite: boolean;
   private readonly known: KnownValues | undefined;
   private at = 0;
-  private escaped = false;
+  /** Of the latest string, as JsonNode says it. */
+  private escapeBytes = 0;
   private respelled = false;
   /** Known elements that stand together are looked at together; not any more once such a piece did not stand here as a whole. */
   private inPieces = true;
@@ -107,7 +108,16 @@ class Parser {
         return this.array(depth);
       case QUOTE: {
         this.string();
-        return new JsonNode(this.bytes, 'string', start, this.at, this.escaped, undefined, undefined, this.respelled);
+        return new JsonNode(
+          this.bytes,
+          'string',
+          start,
+          this.at,
+          this.escapeBytes,
+          undefined,
+          undefined,
+          this.respelled,
+        );
       }
       case 0x74:
         return this.literal('true', start);
@@ -128,15 +138,16 @@ class Parser {
     this.space();
     if (this.bytes[this.at] === 0x7d) {
       this.at++;
-      return new JsonNode(this.bytes, 'object', start, this.at, false);
+      return new JsonNode(this.bytes, 'object', start, this.at);
     }
     for (;;) {
       if (this.bytes[this.at] !== QUOTE) this.fail('a member name in double quotes is expected');
       const keyStart = this.at;
       this.string();
-      const key = this.escaped
-        ? (JSON.parse(this.bytes.toString('utf8', keyStart, this.at)) as string)
-        : plainText(this.bytes, keyStart + 1, this.at - 1);
+      const key =
+        this.escapeBytes > 0
+          ? (JSON.parse(this.bytes.toString('utf8', keyStart, this.at)) as string)
+          : plainText(this.bytes, keyStart + 1, this.at - 1);
       this.space();
       if (this.bytes[this.at] !== 0x3a) this.fail('":" is expected after a member name');
       this.at++;
@@ -158,7 +169,7 @@ class Parser {
       const end = this.open;
       this.open = first;
       const keys = this.openKeys.slice(first, end);
-      return new JsonNode(this.bytes, 'object', start, this.at, false, this.openValues.slice(first, end), keys);
+      return new JsonNode(this.bytes, 'object', start, this.at, 0, this.openValues.slice(first, end), keys);
     }
   }
 
@@ -216,7 +227,7 @@ class Parser {
     this.space();
     if (this.bytes[this.at] === 0x5d) {
       this.at++;
-      return new JsonNode(this.bytes, 'array', start, this.at, false, children);
+      return new JsonNode(this.bytes, 'array', start, this.at, 0, children);
     }
     for (;;) {
       if (lists.length > 0 && this.takesElements(lists, children)) {
@@ -235,7 +246,7 @@ class Parser {
       }
       if (byte !== 0x5d) this.fail('"," or "]" is expected');
       this.at++;
-      return new JsonNode(this.bytes, 'array', start, this.at, false, children);
+      return new JsonNode(this.bytes, 'array', start, this.at, 0, children);
     }
   }
 
@@ -283,11 +294,11 @@ class Parser {
     this.at = at;
   }
 
-  /** Steps over a string; leaves in `escaped` and `respelled` what JsonNode says of them. */
+  /** Steps over a string; leaves in `escapeBytes` and `respelled` what JsonNode says of them. */
   private string(): void {
     const bytes = this.bytes;
     let at = this.at + 1;
-    this.escaped = false;
+    this.escapeBytes = 0;
     this.respelled = false;
     for (;;) {
       let byte = bytes[at];
@@ -298,17 +309,18 @@ class Parser {
       }
       if (byte === undefined) this.fail('a string is not closed', at);
       if (byte !== BACKSLASH) this.fail('a control character in a string must be escaped', at);
-      this.escaped = true;
       switch (bytes[at + 1]) {
         case 0x75: {
           for (let digit = at + 2; digit < at + 6; digit++)
             if (!isHex(bytes[digit])) this.fail('a \\u escape needs four hex digits', at);
           at += 6;
+          this.escapeBytes += 5;
           this.respelled = true;
           break;
         }
         case 0x2f:
           at += 2;
+          this.escapeBytes++;
           this.respelled = true;
           break;
         case QUOTE:
@@ -319,6 +331,7 @@ class Parser {
         case 0x72:
         case 0x74:
           at += 2;
+          this.escapeBytes++;
           break;
         default:
           this.fail('unknown escape in a string', at);

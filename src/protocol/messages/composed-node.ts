@@ -1,4 +1,5 @@
 import { jsonString } from '../json/fragment.ts';
+import { escapeBytesOf } from '../json/json-bytes.ts';
 import { type JsonKind, JsonNode } from '../json/json-node.ts';
 
 const NO_BYTES = Buffer.alloc(0);
@@ -11,7 +12,7 @@ class ComposedNode extends JsonNode {
   private text: Buffer | undefined;
 
   constructor(kind: JsonKind, children: readonly JsonNode[], keys: readonly string[]) {
-    super(NO_BYTES, kind, 0, 0, false, children, keys);
+    super(NO_BYTES, kind, 0, 0, 0, children, keys);
   }
 
   override raw(): Buffer {
@@ -41,7 +42,7 @@ export function arrayNode(elements: readonly JsonNode[]): JsonNode {
 /** A string value of our own. */
 export function stringNode(text: string): JsonNode {
   const bytes = Buffer.from(jsonString(text));
-  return new JsonNode(bytes, 'string', 0, bytes.length, bytes.includes(0x5c));
+  return new JsonNode(bytes, 'string', 0, bytes.length, escapeBytesOf(bytes));
 }
 
 /** `null`, `true` or `false`. */

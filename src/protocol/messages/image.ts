@@ -1,5 +1,6 @@
 import { type EnginePart, isRefusal, type RequestRefusal } from '../conversation.ts';
 import { jsonString } from '../json/fragment.ts';
+import { escapeBytesOf } from '../json/json-bytes.ts';
 import { JsonNode } from '../json/json-node.ts';
 import { invalid, unsupported } from '../refusals.ts';
 import { quoted } from './quoted.ts';
@@ -23,10 +24,9 @@ export function imagePart(block: JsonNode, path: string): ConvertedImage | Reque
   if (isRefusal(url)) return url;
   const bytes = Buffer.concat([Buffer.from(BEFORE_URL), ...url, Buffer.from(AFTER_URL)]);
   const end = bytes.length - AFTER_URL.length;
-  const escaped = url.some((piece) => piece.includes(0x5c));
   return {
     part: { type: 'media', kind: 'image_url', json: bytes },
-    url: new JsonNode(bytes, 'string', BEFORE_URL.length, end, escaped),
+    url: new JsonNode(bytes, 'string', BEFORE_URL.length, end, escapeBytesOf(bytes)),
   };
 }
 
