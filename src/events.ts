@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { AdmitOutcome } from './ledger/ledger.ts';
 import type { LedgerEvent } from './ledger/options.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics, Phase } from './metrics.ts';
 import type { Dialect } from './protocol/conversation.ts';
 import type { FailureReason } from './protocol/wire/ledger.ts';
 
@@ -87,10 +87,10 @@ export function buildEvents(log: Logger, metrics: Metrics) {
     },
     finished(dialect: Dialect, captured: boolean, status: number, elapsedS: number): void {
       metrics.calls.inc({ dialect, captured: String(captured), outcome: status < 400 ? 'ok' : String(status) });
-      metrics.callSeconds.observe({ dialect }, elapsedS);
+      metrics.callSeconds.observe(dialect, elapsedS);
     },
-    phase(name: 'parse' | 'evidence' | 'admit' | 'render' | 'commit', elapsedMs: number): void {
-      metrics.phaseSeconds.observe({ phase: name }, elapsedMs / 1000);
+    phase(name: Phase, elapsedMs: number): void {
+      metrics.phaseSeconds.observe(name, elapsedMs / 1000);
     },
     stripped(fields: readonly string[]): void {
       for (const field of fields) metrics.stripped.inc({ field });

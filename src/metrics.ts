@@ -1,5 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { CallHistogram } from './histogram.ts';
 import { type LedgerGauges, LedgerUnavailable } from './ledger/ledger.ts';
+import type { Dialect } from './protocol/conversation.ts';
+
+/** What this proxy does in a captured call. */
+export type Phase = 'parse' | 'evidence' | 'admit' | 'render' | 'commit';
 
 /** Every metric of the service. Labels are low-cardinality: never an attempt, a call or a model. */
 export type Metrics = ReturnType<typeof buildMetrics>;
@@ -89,17 +94,17 @@ export function buildMetrics(readGauges: () => Promise<LedgerGauges>, nowS: () =
       labelNames: ['check'],
       registers,
     }),
-    phaseSeconds: new Histogram({
+    phaseSeconds: new CallHistogram<Phase>({
       name: 'gym_proxy_added_latency_seconds',
       help: 'Time that this proxy adds to a captured call, by phase',
-      labelNames: ['phase'],
+      labelName: 'phase',
       buckets: PHASE_BUCKETS_S,
       registers,
     }),
-    callSeconds: new Histogram({
+    callSeconds: new CallHistogram<Dialect>({
       name: 'gym_proxy_call_seconds',
       help: 'Whole calls, inference included',
-      labelNames: ['dialect'],
+      labelName: 'dialect',
       buckets: CALL_BUCKETS_S,
       registers,
     }),

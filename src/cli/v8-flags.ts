@@ -8,10 +8,13 @@ import { setFlagsFromString } from 'node:v8';
  * that is collected after growing by 150 % is a good trade of time for memory; a smaller growth costs more than it saves. Threads that are started from here on, that of
  * the SQLite ledger, get a small young generation: what they leave behind is small. The main thread's was made when the process started.
  *
+ * The young generation is collected when it is full, not by a task of its own when it is four fifths full: that makes a fifth less collections.
+ *
  * Time: every call runs through the same functions, so they are compiled for good after 600 runs, not after 3,000, which a replica has only after 12,000 calls.
  */
 export function setV8Flags(): void {
   setFlagsFromString('--heap-growing-percent=150');
   setFlagsFromString('--max-semi-space-size=4');
+  setFlagsFromString('--no-minor-gc-task');
   setFlagsFromString('--invocation-count-for-turbofan=600');
 }

@@ -77,7 +77,7 @@ export function insertRecord(
   const outputIds = JSON.stringify(index.outputIds);
   const place = insertEntry(store, attempt, parent, entryText(attempt.name, index));
   store.db.change(
-    'INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     recordKey(attempt, number),
     callId,
     index.parentCallId,

@@ -4,7 +4,8 @@ import type { DatabaseSync } from 'node:sqlite';
  * Tables by schema version (`PRAGMA user_version`); entry n leads from version n to n + 1. Never edit one that was released: add the next.
  *
  * Rows of an attempt are keyed by its number, not its name: retiring or deleting takes the number away from the name in one step, and the rows behind it are
- * cleared in small portions afterwards (`doomed`). Records have the key `attempt * RECORDS_PER_ATTEMPT + commit number`, so that those of an attempt lie together.
+ * cleared in small portions afterwards (`doomed`). Records have the key `attempt * RECORDS_PER_ATTEMPT + commit number`, and lie in the order in which they came: put
+ * between others, a row of their size has four pages written instead of one.
  * Counters in `attempt` follow from the other tables; they are written once per transaction.
  */
 export const MIGRATIONS: readonly string[] = [
@@ -101,6 +102,30 @@ export const MIGRATIONS: readonly string[] = [
     json TEXT NOT NULL,
     PRIMARY KEY (attempt, call_id)
   ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  ALTER TABLE record RENAME TO record_by_key;
+  CREATE TABLE record (
+    id INTEGER PRIMARY KEY,
+    key INTEGER NOT NULL UNIQUE,
+    call_id TEXT NOT NULL,
+    parent_call_id TEXT,
+    response_id TEXT NOT NULL,
+    cum_len INTEGER NOT NULL,
+    chain_hash TEXT NOT NULL,
+    cumulative_hash TEXT NOT NULL,
+    item_count INTEGER NOT NULL,
+    source_digest TEXT NOT NULL,
+    empty_tool_content_digest TEXT NOT NULL,
+    render_digest TEXT NOT NULL,
+    output_ids TEXT NOT NULL,
+    chunk INTEGER NOT NULL,
+    chunk_end INTEGER NOT NULL,
+    sketch TEXT NOT NULL,
+    json TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO record SELECT NULL, * FROM record_by_key ORDER BY key;
+  DROP TABLE record_by_key;
   `,
 ];
 
