@@ -56,7 +56,7 @@ export function insertCall(
   },
 ): void {
   store.db.change(
-    'INSERT INTO call VALUES (?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)',
+    'INSERT INTO call VALUES (NULL, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)',
     attempt.id,
     call.call_id,
     attempt.intents,

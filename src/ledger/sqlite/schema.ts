@@ -126,6 +126,35 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   INSERT INTO record SELECT NULL, * FROM record_by_key ORDER BY key;
   DROP TABLE record_by_key;
+
+  ALTER TABLE call RENAME TO call_by_id;
+  CREATE TABLE call (
+    id INTEGER PRIMARY KEY,
+    attempt INTEGER NOT NULL,
+    call_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    handed INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    replica TEXT NOT NULL,
+    admitted_at_s REAL NOT NULL,
+    request TEXT NOT NULL,
+    candidate INTEGER,
+    rooted_by TEXT,
+    named_call_id TEXT,
+    records_seen INTEGER NOT NULL,
+    record INTEGER,
+    refused_code TEXT,
+    request_digest TEXT,
+    idempotency_key TEXT,
+    UNIQUE (attempt, call_id)
+  ) STRICT;
+  INSERT INTO call SELECT NULL, * FROM call_by_id ORDER BY attempt, seq;
+  DROP TABLE call_by_id;
+  CREATE INDEX call_pending ON call (attempt, seq, failed, admitted_at_s) WHERE state = 0;
+  CREATE INDEX call_refused ON call (attempt, seq) WHERE state = 2;
+  CREATE INDEX call_key ON call (attempt, idempotency_key, seq) WHERE idempotency_key IS NOT NULL;
   `,
 ];
 
