@@ -18,7 +18,7 @@ export function buildEvents(log: Logger, metrics: Metrics) {
   return {
     admitted(ids: CallIds, outcome: Extract<AdmitOutcome, { kind: 'admitted' }>): void {
       const kind = outcome.candidate === null ? 'root' : 'continuation';
-      metrics.admissions.inc({ kind, cause: outcome.rootedBy ?? '' });
+      metrics.admissions.inc(kind, outcome.rootedBy ?? '');
       log.debug(
         {
           ...ids,
@@ -48,10 +48,7 @@ export function buildEvents(log: Logger, metrics: Metrics) {
       log.info({ ...ids, code }, 'call settled as refused');
     },
     committed(ids: CallIds, facts: { parent: string | null; cumLen: number; late: boolean }): void {
-      metrics.commits.inc({
-        kind: facts.parent === null ? 'root' : 'continuation',
-        timing: facts.late ? 'late' : 'in_time',
-      });
+      metrics.commits.inc(facts.parent === null ? 'root' : 'continuation', facts.late ? 'late' : 'in_time');
       log.debug({ ...ids, ...facts }, facts.late ? 'late record committed' : 'record committed');
     },
     commitDropped(ids: CallIds): void {
@@ -86,7 +83,7 @@ export function buildEvents(log: Logger, metrics: Metrics) {
       log.warn({ ...ids, what, err: error }, 're-send bookkeeping failed');
     },
     finished(dialect: Dialect, captured: boolean, status: number, elapsedS: number): void {
-      metrics.calls.inc({ dialect, captured: String(captured), outcome: status < 400 ? 'ok' : String(status) });
+      metrics.calls.inc(dialect, `${captured}`, status < 400 ? 'ok' : String(status));
       metrics.callSeconds.observe(dialect, elapsedS);
     },
     phase(name: Phase, elapsedMs: number): void {

@@ -1,10 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { CallHistogram } from './histogram.ts';
+import { CallCounter, CallHistogram } from './call-metrics.ts';
 import { type LedgerGauges, LedgerUnavailable } from './ledger/ledger.ts';
 import type { Dialect } from './protocol/conversation.ts';
 
 /** What this proxy does in a captured call. */
 export type Phase = 'parse' | 'evidence' | 'admit' | 'render' | 'commit';
+/** Whether a call goes on with an earlier one. */
+type CallKind = 'root' | 'continuation';
 
 /** Every metric of the service. Labels are low-cardinality: never an attempt, a call or a model. */
 export type Metrics = ReturnType<typeof buildMetrics>;
@@ -68,9 +70,24 @@ export function buildMetrics(readGauges: () => Promise<LedgerGauges>, nowS: () =
   return {
     registry,
     oldestPending,
-    calls: counter('calls_total', 'Finished calls', ['dialect', 'captured', 'outcome']),
-    admissions: counter('admissions_total', 'Admitted calls', ['kind', 'cause']),
-    commits: counter('commits_total', 'Records committed', ['kind', 'timing']),
+    calls: new CallCounter<[Dialect, `${boolean}`, string]>({
+      name: 'gym_proxy_calls_total',
+      help: 'Finished calls',
+      labelNames: ['dialect', 'captured', 'outcome'],
+      registers,
+    }),
+    admissions: new CallCounter<[CallKind, string]>({
+      name: 'gym_proxy_admissions_total',
+      help: 'Admitted calls',
+      labelNames: ['kind', 'cause'],
+      registers,
+    }),
+    commits: new CallCounter<[CallKind, 'in_time' | 'late']>({
+      name: 'gym_proxy_commits_total',
+      help: 'Records committed',
+      labelNames: ['kind', 'timing'],
+      registers,
+    }),
     failures: counter('failures_total', 'Failure rows', ['reason']),
     refusals: counter('refusals_total', 'Requests refused before inference, and intents settled as refused', ['code']),
     joins: counter('joins_total', 'Re-sends that joined a call', ['state']),
