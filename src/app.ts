@@ -26,6 +26,13 @@ export function buildApps(ctx: Context): Apps {
 /** Room for the longest attempt name, percent-encoded, so that a bad one is told what is wrong with it. */
 const MAX_PARAM_LENGTH = 2_000;
 
+/** No route has schemas of the framework's, so what compiles them is not even loaded, which would take some megabytes. */
+const NO_SCHEMAS = { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } };
+
+function noCompiler(): never {
+  throw new Error('routes have no schemas of the framework');
+}
+
 function buildServer(ctx: Context): FastifyInstance {
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
@@ -33,6 +40,7 @@ function buildServer(ctx: Context): FastifyInstance {
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
+    schemaController: NO_SCHEMAS,
     // Generations last minutes; what limits them is deadlines.call_s.
     requestTimeout: 0,
     connectionTimeout: 0,
