@@ -192,7 +192,8 @@ test('the words of Python for numbers that JSON does not have, where they are al
 });
 
 test('plain words are found again, whatever shares their slot', () => {
-  const words = Array.from({ length: 5000 }, (_, n) => `${(n * 7919).toString(36)}é${n % 3}`);
+  const words = ['__proto__', 'constructor', 'hasOwnProperty', '0', '-1', '4294967295', 'length'];
+  for (let n = 0; n < 5000; n++) words.push(`${(n * 7919).toString(36)}é${n % 3}`);
   for (let round = 0; round < 2; round++)
     for (const word of ['', 'x'.repeat(40), 'x'.repeat(41), ...words]) {
       const bytes = Buffer.from(`"${word}"`);
