@@ -1,5 +1,6 @@
 import type { ToolMessage, UserMessage } from './conversation.ts';
 import type { JsonNode } from './json/json-node.ts';
+import type { MemoEntry } from './json/memo.ts';
 
 /**
  * Messages that are one text of the client's. Most of a history are such, and nobody asks again for the text of one that was seen before: it goes up and is
@@ -16,27 +17,43 @@ export function singleText(content: JsonNode | undefined): JsonNode | undefined 
   return text?.isString() === true ? text : undefined;
 }
 
+/** Of a class, since an object with a getter of its own has a hidden class of its own, too, which makes every look at it slow. */
+class TextMessage<Role extends 'system' | 'user' | 'tool'> {
+  readonly role: Role;
+  readonly textNode: JsonNode;
+  readonly verbatim: Uint8Array | undefined;
+  /** Of a tool message; else empty. */
+  readonly toolCallId: string;
+  memo: MemoEntry | undefined = undefined;
+
+  constructor(role: Role, textNode: JsonNode, verbatim: Uint8Array | undefined, toolCallId: string) {
+    this.role = role;
+    this.textNode = textNode;
+    this.verbatim = verbatim;
+    this.toolCallId = toolCallId;
+  }
+
+  get content(): string {
+    return this.textNode.string() as string;
+  }
+}
+
+/** A system or user message of one text. `verbatim`: the message as the client sent it, where it can go up so. */
+export function spokenText<Role extends 'system' | 'user'>(
+  role: Role,
+  textNode: JsonNode,
+  verbatim: Uint8Array | undefined,
+): TextMessage<Role> {
+  return new TextMessage(role, textNode, verbatim, '');
+}
+
 /** A user message of one text. `item` is what the client sent for it, and goes up itself where it is nothing but a role and this text. */
 export function userText(textNode: JsonNode, item: JsonNode): UserMessage {
   const isPlain = item.keys.length === 2 && item.get('content') === textNode && item.get('role')?.isString() === true;
-  return {
-    role: 'user',
-    get content() {
-      return textNode.string() as string;
-    },
-    verbatim: isPlain ? item.raw() : undefined,
-    textNode,
-  };
+  return spokenText('user', textNode, isPlain ? item.raw() : undefined);
 }
 
 /** A tool message of one text. */
-export function toolText(textNode: JsonNode, toolCallId: string): ToolMessage {
-  return {
-    role: 'tool',
-    get content() {
-      return textNode.string() as string;
-    },
-    toolCallId,
-    textNode,
-  };
+export function toolText(textNode: JsonNode, toolCallId: string, verbatim?: Uint8Array): ToolMessage {
+  return new TextMessage('tool', textNode, verbatim, toolCallId);
 }

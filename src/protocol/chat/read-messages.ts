@@ -11,6 +11,7 @@ import type { JsonNode } from '../json/json-node.ts';
 import { NOTHING_ELSE } from '../json/memo.ts';
 import { readMemo } from '../read-memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
+import { spokenText, toolText } from '../single-text.ts';
 import { readAssistant, readText } from './read-assistant.ts';
 import { hasExactly, readContent } from './read-content.ts';
 
@@ -93,7 +94,8 @@ function readSpoken(
 ): SystemMessage | UserMessage | RequestRefusal {
   const content = node.present('content');
   if (content === undefined) return wrongType(`${path}.content`, 'a string or an array of parts', node.get('content'));
-  if (sameRole && content.isString() && hasExactly(node, 'role', 'content')) return plainText(role, content, node);
+  if (sameRole && content.isString() && hasExactly(node, 'role', 'content'))
+    return spokenText(role, content, node.raw());
   const read = readContent(content, `${path}.content`);
   if (isRefusal(read)) return read;
   const name = readText(node, 'name', path);
@@ -111,33 +113,13 @@ function readSpoken(
   };
 }
 
-/** A message that is one text and nothing else: its bytes go up and are hashed as they came, and nobody may ever ask for the text. */
-function plainText(role: 'system' | 'user', textNode: JsonNode, node: JsonNode): SystemMessage | UserMessage {
-  return {
-    role,
-    get content() {
-      return textNode.string() as string;
-    },
-    verbatim: node.raw(),
-    textNode,
-  };
-}
-
 /** A result; without content it is empty. Its `name` is no part of it: half of the clients add one. */
 function readTool(node: JsonNode, path: string, toolImages: EnginePart[]): ToolMessage | RequestRefusal {
   const id = readText(node, 'tool_call_id', path);
   if (isRefusal(id)) return id;
   const content = node.present('content');
   if (content?.isString() && id.text !== '' && hasExactly(node, 'role', 'content', 'tool_call_id')) {
-    return {
-      role: 'tool',
-      get content() {
-        return content.string() as string;
-      },
-      toolCallId: id.text,
-      verbatim: node.raw(),
-      textNode: content,
-    };
+    return toolText(content, id.text, node.raw());
   }
   const read = content === undefined ? { content: '', exact: false } : readContent(content, `${path}.content`);
   if (isRefusal(read)) return read;
