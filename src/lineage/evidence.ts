@@ -53,6 +53,7 @@ function plainItem(message: SystemMessage | UserMessage | ToolMessage, head: str
     digest: plainDigest(message, head),
     emptyToolContentDigest: null,
     reasoningDigest: null,
+    memo: undefined,
   };
 }
 
@@ -84,6 +85,7 @@ function assistantItem(message: AssistantMessage, policy: ReasoningPolicy): Evid
     digest,
     emptyToolContentDigest: emptyToolContentDigest(message, content, digest, rest),
     reasoningDigest: reasoning !== null && policy === 'optional' ? formDigest(framed('r', reasoning)) : null,
+    memo: undefined,
   };
 }
 

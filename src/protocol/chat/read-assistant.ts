@@ -47,6 +47,7 @@ export function readAssistant(node: JsonNode, path: string): AssistantMessage | 
     name: name.text === '' ? undefined : name.text,
     echoedIds: echoedIds(node, calls.list),
     verbatim: exact ? node.raw() : undefined,
+    memo: undefined,
   };
 }
 
