@@ -1,3 +1,4 @@
+import { assistantMessage } from './assistant-message.ts';
 import type { AssistantMessage, EngineAnswer } from './conversation.ts';
 
 /**
@@ -11,15 +12,5 @@ export function onlyTextOf({ content, reasoning, refusal, toolCalls }: EngineAns
 
 /** The turn that a text is read back as. `echoedIds`: the ids that stand in it. */
 export function textTurn(text: string, echoedIds: readonly string[]): AssistantMessage {
-  return {
-    role: 'assistant',
-    content: text,
-    reasoning: null,
-    refusal: null,
-    toolCalls: [],
-    name: undefined,
-    echoedIds,
-    verbatim: undefined,
-    memo: undefined,
-  };
+  return assistantMessage({ content: text, reasoning: null, refusal: null, toolCalls: [], echoedIds });
 }

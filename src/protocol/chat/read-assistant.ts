@@ -1,3 +1,4 @@
+import { assistantMessage } from '../assistant-message.ts';
 import { type AssistantMessage, type EngineToolCall, isRefusal, type RequestRefusal } from '../conversation.ts';
 import { customArguments } from '../custom-tool.ts';
 import type { JsonNode } from '../json/json-node.ts';
@@ -38,8 +39,7 @@ export function readAssistant(node: JsonNode, path: string): AssistantMessage | 
     (name.text !== '' || !node.keys.includes('name')) &&
     reasoning.exact &&
     exactKeys(node);
-  return {
-    role: 'assistant',
+  return assistantMessage({
     content,
     reasoning: reasoning.text,
     refusal,
@@ -47,8 +47,7 @@ export function readAssistant(node: JsonNode, path: string): AssistantMessage | 
     name: name.text === '' ? undefined : name.text,
     echoedIds: echoedIds(node, calls.list),
     verbatim: exact ? node.raw() : undefined,
-    memo: undefined,
-  };
+  });
 }
 
 /** Every key is known and stands once. */

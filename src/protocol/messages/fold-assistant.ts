@@ -1,3 +1,4 @@
+import { assistantMessage } from '../assistant-message.ts';
 import { type AssistantMessage, type EngineToolCall, isRefusal, type RequestRefusal } from '../conversation.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
@@ -35,7 +36,7 @@ export function foldAssistant(
   } else if (content !== undefined && !content.isNull()) {
     return wrongType(path, 'a string or an array of content blocks', content);
   }
-  return assistantMessage(turn);
+  return turnMessage(turn);
 }
 
 function addBlock(turn: Turn, block: JsonNode, path: string, declaresRaw: DeclaresRaw): RequestRefusal | null {
@@ -93,14 +94,13 @@ function toolCall(block: JsonNode, path: string, declaresRaw: DeclaresRaw): Engi
   };
 }
 
-function assistantMessage({ texts, reasoning, toolCalls }: Turn): AssistantMessage {
+function turnMessage({ texts, reasoning, toolCalls }: Turn): AssistantMessage {
   const joined = reasoning.filter((text) => text !== '').join(REASONING_JOINT);
-  return {
-    role: 'assistant',
+  return assistantMessage({
     content: texts.length === 0 && toolCalls.length > 0 ? null : texts.join(''),
     reasoning: joined.trim() === '' ? null : joined,
     refusal: null,
     toolCalls,
     echoedIds: toolCalls.map((call) => call.id).filter((id) => id !== ''),
-  };
+  });
 }

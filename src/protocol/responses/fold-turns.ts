@@ -1,3 +1,4 @@
+import { assistantMessage } from '../assistant-message.ts';
 import type {
   AssistantMessage,
   EngineMessage,
@@ -178,14 +179,13 @@ class TurnGroup {
     const refusal = refusals.length === 0 ? null : refusals.join('');
     // A turn needs something to say: without calls and refusal, no content is the empty text (it is what Chat serves, too).
     const mustSpeak = this.calls.length === 0 && refusal === null;
-    return {
-      role: 'assistant',
+    return assistantMessage({
       content: content === null && mustSpeak ? '' : content,
       reasoning: this.reasoning.length === 0 ? null : this.reasoning.join('\n'),
       refusal,
       toolCalls: this.calls,
       echoedIds: this.ids,
-    };
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assistantMessage } from '../../../src/protocol/assistant-message.ts';
 import type { EngineAnswer } from '../../../src/protocol/conversation.ts';
 import { isAnswerProblem, parseEngineAnswer } from '../../../src/protocol/engine-answer.ts';
 import { sealReasoning } from '../../../src/protocol/seal.ts';
@@ -329,27 +330,31 @@ describe('output items (protocol section 7)', () => {
 describe('the turn that a record adds', () => {
   test('is what an echo of the reply converts to', () => {
     const { turn } = render({ content: 'x', reasoning: 'r', toolCalls: [callOf('{"a": 1}'), callOf('{bad', 'b')] });
-    assert.deepEqual(turn, {
-      role: 'assistant',
-      content: 'x',
-      reasoning: 'r',
-      refusal: null,
-      toolCalls: [callOf('{"a": 1}'), callOf('{bad', 'b')],
-      echoedIds: ['call_1', 'b'],
-    });
+    assert.deepEqual(
+      turn,
+      assistantMessage({
+        content: 'x',
+        reasoning: 'r',
+        refusal: null,
+        toolCalls: [callOf('{"a": 1}'), callOf('{bad', 'b')],
+        echoedIds: ['call_1', 'b'],
+      }),
+    );
   });
   test('an empty text beside calls is not echoed', () => {
     assert.equal(render({ content: '', toolCalls: [callOf('{}')] }).turn.content, null);
   });
   test('an empty answer is the empty text', () => {
-    assert.deepEqual(render({}).turn, {
-      role: 'assistant',
-      content: '',
-      reasoning: null,
-      refusal: null,
-      toolCalls: [],
-      echoedIds: [],
-    });
+    assert.deepEqual(
+      render({}).turn,
+      assistantMessage({
+        content: '',
+        reasoning: null,
+        refusal: null,
+        toolCalls: [],
+        echoedIds: [],
+      }),
+    );
   });
   test('a tool with a parameter _raw of its own keeps it', () => {
     const tools = [{ name: 'f', input_schema: { type: 'object', properties: { _raw: { type: 'string' } } } }];

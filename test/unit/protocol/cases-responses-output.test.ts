@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assistantMessage } from '../../../src/protocol/assistant-message.ts';
 import type { EngineAnswer } from '../../../src/protocol/conversation.ts';
 import { isAnswerProblem, parseEngineAnswer } from '../../../src/protocol/engine-answer.ts';
 import { sealReasoning } from '../../../src/protocol/seal.ts';
@@ -169,14 +170,16 @@ test('an empty answer has no item and a turn that says nothing', () => {
   for (const content of [null, '']) {
     const reply = render(anyRequest(), { content });
     assert.deepEqual(reply.outputItems, []);
-    assert.deepEqual(reply.turn, {
-      role: 'assistant',
-      content: '',
-      reasoning: null,
-      refusal: null,
-      toolCalls: [],
-      echoedIds: [],
-    });
+    assert.deepEqual(
+      reply.turn,
+      assistantMessage({
+        content: '',
+        reasoning: null,
+        refusal: null,
+        toolCalls: [],
+        echoedIds: [],
+      }),
+    );
     assert.equal(reply.status, 'completed');
   }
 });
