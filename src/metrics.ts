@@ -40,6 +40,11 @@ export function buildMetrics(readGauges: () => Promise<LedgerGauges>, nowS: () =
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `gym_proxy_${name}`, help, labelNames, registers });
+  const callCounter = <Values extends readonly string[]>(
+    name: string,
+    help: string,
+    labelNames: { readonly [Index in keyof Values]: string },
+  ) => new CallCounter<Values>({ name: `gym_proxy_${name}`, help, labelNames, registers });
 
   const openAttempts = new Gauge({ name: 'gym_proxy_open_attempts', help: 'Attempts that are open', registers });
   const pendingCalls = new Gauge({
@@ -70,24 +75,13 @@ export function buildMetrics(readGauges: () => Promise<LedgerGauges>, nowS: () =
   return {
     registry,
     oldestPending,
-    calls: new CallCounter<[Dialect, `${boolean}`, string]>({
-      name: 'gym_proxy_calls_total',
-      help: 'Finished calls',
-      labelNames: ['dialect', 'captured', 'outcome'],
-      registers,
-    }),
-    admissions: new CallCounter<[CallKind, string]>({
-      name: 'gym_proxy_admissions_total',
-      help: 'Admitted calls',
-      labelNames: ['kind', 'cause'],
-      registers,
-    }),
-    commits: new CallCounter<[CallKind, 'in_time' | 'late']>({
-      name: 'gym_proxy_commits_total',
-      help: 'Records committed',
-      labelNames: ['kind', 'timing'],
-      registers,
-    }),
+    calls: callCounter<[Dialect, `${boolean}`, string]>('calls_total', 'Finished calls', [
+      'dialect',
+      'captured',
+      'outcome',
+    ]),
+    admissions: callCounter<[CallKind, string]>('admissions_total', 'Admitted calls', ['kind', 'cause']),
+    commits: callCounter<[CallKind, 'in_time' | 'late']>('commits_total', 'Records committed', ['kind', 'timing']),
     failures: counter('failures_total', 'Failure rows', ['reason']),
     refusals: counter('refusals_total', 'Requests refused before inference, and intents settled as refused', ['code']),
     joins: counter('joins_total', 'Re-sends that joined a call', ['state']),

@@ -39,12 +39,12 @@ const MAX_SCRATCH = 1024 * 1024;
 let scratch = Buffer.allocUnsafe(64 * 1024);
 
 /**
- * Digest of a form that ends with one text, as `JSON.stringify` spells it. Given as the client's JSON string (which must not be `respelled`), its bytes are hashed as
- * they came, which costs neither decoding nor encoding them. `head` must frame itself and be
- * well-formed Unicode.
+ * Digest of a form that ends with one text, as `JSON.stringify` spells it. Given as the client's JSON string, its bytes are hashed as they came, which costs neither
+ * decoding nor encoding them, unless they are `respelled`. `head` must frame itself and be well-formed Unicode.
  */
 export function textFormDigest(head: string, text: string | JsonNode): string {
   if (typeof text === 'string') return hash('sha256', TEXT_DOMAIN + head + JSON.stringify(text));
+  if (text.respelled) return textFormDigest(head, text.string() as string);
   const headLength = Buffer.byteLength(head) + TEXT_DOMAIN.length;
   const length = headLength + text.end - text.start;
   if (length > MAX_SCRATCH) return hash('sha256', Buffer.concat([Buffer.from(TEXT_DOMAIN + head), text.raw()]));

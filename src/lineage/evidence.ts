@@ -59,7 +59,7 @@ function plainItem(message: SystemMessage | UserMessage | ToolMessage, head: str
 
 function plainDigest(message: SystemMessage | UserMessage | ToolMessage, head: string): string {
   const { textNode } = message;
-  if (textNode !== undefined && !textNode.respelled) return textFormDigest(head, textNode);
+  if (textNode !== undefined) return textFormDigest(head, textNode);
   const { content } = message;
   const text = typeof content === 'string' ? content : onlyText(content);
   return text === null ? formDigest(head + listForm(content as readonly EnginePart[])) : textFormDigest(head, text);

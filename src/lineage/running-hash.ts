@@ -14,8 +14,8 @@ export class RunningHash {
   /** What the hash has not seen. */
   private text: GrowingText;
 
-  constructor(text: string | GrowingText) {
-    this.text = typeof text === 'string' ? new GrowingText(text) : text;
+  constructor(text = '') {
+    this.text = new GrowingText(text);
   }
 
   append(text: string): void {
@@ -32,7 +32,8 @@ export class RunningHash {
 
   /** An independent one with the same text so far. */
   fork(): RunningHash {
-    const copy = new RunningHash(this.text.fork());
+    const copy = new RunningHash();
+    copy.text = this.text.fork();
     copy.hash = this.hash?.copy() ?? null;
     return copy;
   }

@@ -114,9 +114,7 @@ const QUOTES = 2;
 const MAX_NAMED_ARGUMENTS = 32;
 const PLAIN_IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-/** A text of the client's own is hashed as it came, where that is how we would spell it. */
 function textSketch(text: string | JsonNode): TextSketch {
-  if (typeof text !== 'string' && text.respelled) return textSketch(text.string() as string);
   return { n: typeof text === 'string' ? text.length : textLength(text), d: textFormDigest('', text).slice(0, SHORT) };
 }
 

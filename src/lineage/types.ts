@@ -4,7 +4,7 @@ import type { Memorable } from '../protocol/json/memo.ts';
 /** `lineage.reasoning` (protocol section 3). */
 export type ReasoningPolicy = 'required' | 'optional' | 'hidden';
 
-/** Evidence of one message: an item of `request_replay`. Digests are 64 hex digits. */
+/** Evidence of one message: an item of `request_replay`. Digests are 64 hex digits. Made with its `memo`, so that it has one shape before and after something is kept on it. */
 export interface EvidenceItem extends Memorable {
   readonly role: EngineRole;
   readonly digest: string;

@@ -1,4 +1,3 @@
-import { assistantMessage } from '../assistant-message.ts';
 import type { AssistantMessage, ConvertedRequest, EngineAnswer, RenderedReply, ReplyOptions } from '../conversation.ts';
 import { UNFINISHED_REASONS } from '../engine-answer.ts';
 import { madeId } from '../ids.ts';
@@ -57,7 +56,7 @@ function servedItems(output: readonly string[]): readonly JsonNode[] {
   return items.elements();
 }
 
-const NO_TURN = assistantMessage({ content: '', reasoning: null, refusal: null, toolCalls: [], echoedIds: [] });
+const NO_TURN = textTurn('', []);
 
 /** What a faithful echo of these items converts to. An empty answer leaves nothing to echo: its turn says nothing. */
 function echoedTurn(request: ConvertedRequest, answer: EngineAnswer, items: readonly JsonNode[]): AssistantMessage {

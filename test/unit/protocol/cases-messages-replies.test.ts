@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assistantMessage } from '../../../src/protocol/assistant-message.ts';
 import type { EngineAnswer } from '../../../src/protocol/conversation.ts';
 import { isAnswerProblem, parseEngineAnswer } from '../../../src/protocol/engine-answer.ts';
 import { sealReasoning } from '../../../src/protocol/seal.ts';
 import { ANSWER, convert, events, json, message, render, streamText } from '../../support/messages-dialect.ts';
+import { turnOf } from '../../support/turns.ts';
 
 /** conversion-cases.md, groups 6.D and 6.E where they concern Messages: an engine's answer as a Message object and as its events. */
 
@@ -332,10 +332,9 @@ describe('the turn that a record adds', () => {
     const { turn } = render({ content: 'x', reasoning: 'r', toolCalls: [callOf('{"a": 1}'), callOf('{bad', 'b')] });
     assert.deepEqual(
       turn,
-      assistantMessage({
+      turnOf({
         content: 'x',
         reasoning: 'r',
-        refusal: null,
         toolCalls: [callOf('{"a": 1}'), callOf('{bad', 'b')],
         echoedIds: ['call_1', 'b'],
       }),
@@ -345,16 +344,7 @@ describe('the turn that a record adds', () => {
     assert.equal(render({ content: '', toolCalls: [callOf('{}')] }).turn.content, null);
   });
   test('an empty answer is the empty text', () => {
-    assert.deepEqual(
-      render({}).turn,
-      assistantMessage({
-        content: '',
-        reasoning: null,
-        refusal: null,
-        toolCalls: [],
-        echoedIds: [],
-      }),
-    );
+    assert.deepEqual(render({}).turn, turnOf());
   });
   test('a tool with a parameter _raw of its own keeps it', () => {
     const tools = [{ name: 'f', input_schema: { type: 'object', properties: { _raw: { type: 'string' } } } }];

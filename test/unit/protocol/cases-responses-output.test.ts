@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assistantMessage } from '../../../src/protocol/assistant-message.ts';
 import type { EngineAnswer } from '../../../src/protocol/conversation.ts';
 import { isAnswerProblem, parseEngineAnswer } from '../../../src/protocol/engine-answer.ts';
 import { sealReasoning } from '../../../src/protocol/seal.ts';
@@ -15,6 +14,7 @@ import {
   streamed,
   UNCAPTURED,
 } from '../../support/responses-dialect.ts';
+import { turnOf } from '../../support/turns.ts';
 
 /** Conversion cases 6.D: the engine's answer as a Response object. */
 
@@ -170,16 +170,7 @@ test('an empty answer has no item and a turn that says nothing', () => {
   for (const content of [null, '']) {
     const reply = render(anyRequest(), { content });
     assert.deepEqual(reply.outputItems, []);
-    assert.deepEqual(
-      reply.turn,
-      assistantMessage({
-        content: '',
-        reasoning: null,
-        refusal: null,
-        toolCalls: [],
-        echoedIds: [],
-      }),
-    );
+    assert.deepEqual(reply.turn, turnOf());
     assert.equal(reply.status, 'completed');
   }
 });
