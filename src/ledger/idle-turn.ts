@@ -1,3 +1,6 @@
+/** A turn of the event loop without any work is over sooner than that, and hardly one with some. */
+const IDLE_TURN_MS = 0.03;
+
 /**
  * Waits for a turn of the event loop that had nothing to do, so that what is asked for in one busy moment leaves together: under load one write, one sync, one
  * answer then serves several calls. Without other work that is at once.
@@ -7,7 +10,7 @@ export class IdleTurn {
   readonly #then: () => void;
   #immediate: NodeJS.Immediate | undefined;
   #untilMs = 0;
-  #eventsBefore = 0;
+  #turnBeganMs = 0;
 
   /** Runs `then` after such a turn, at the latest after `mostMs`. */
   constructor(mostMs: number, then: () => void) {
@@ -19,8 +22,8 @@ export class IdleTurn {
   await(): void {
     if (this.#immediate !== undefined) return;
     this.#untilMs = performance.now() + this.#mostMs;
-    // No number of events: there is at least one more turn, which may bring more.
-    this.#eventsBefore = -1;
+    // This turn does not count: there is at least one more, which may bring more.
+    this.#turnBeganMs = Number.NEGATIVE_INFINITY;
     this.#immediate = setImmediate(this.#endOfTurn);
   }
 
@@ -30,12 +33,13 @@ export class IdleTurn {
   }
 
   readonly #endOfTurn = (): void => {
-    const { events } = performance.nodeTiming.uvMetricsInfo;
-    if (events === this.#eventsBefore || performance.now() >= this.#untilMs) {
+    // Not by the loop's own count of events: asking for it costs more than a turn.
+    const nowMs = performance.now();
+    if (nowMs - this.#turnBeganMs < IDLE_TURN_MS || nowMs >= this.#untilMs) {
       this.#immediate = undefined;
       this.#then();
     } else {
-      this.#eventsBefore = events;
+      this.#turnBeganMs = nowMs;
       this.#immediate = setImmediate(this.#endOfTurn);
     }
   };
