@@ -17,9 +17,9 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 /** Bodies reach the routes as bytes, whatever their content type says: JSON is read losslessly later. Compressed ones are decompressed within the same limit. */
 export function takeBodiesAsBytes(app: FastifyInstance, limitBytes: number): void {
   app.removeAllContentTypeParsers();
-  // The framework refuses what is no media type.
+  // The framework refuses what is no media type. Deleted, it would have the headers looked up by hash from then on.
   app.addHook('onRequest', (request, _reply, done) => {
-    delete request.headers['content-type'];
+    request.headers['content-type'] = undefined;
     done();
   });
   app.addContentTypeParser('*', (request, payload, done) => {
@@ -42,8 +42,12 @@ function collect(
 ): void {
   const chunks: Buffer[] = [];
   let length = 0;
+  let isOver = false;
   const end = (error: Error | null, body?: Buffer) => {
-    payload.off('data', take).off('end', finish).off('error', fail);
+    if (isOver) return;
+    isOver = true;
+    // The listeners stay as long as the request, the body must not.
+    chunks.length = 0;
     done(error, body);
   };
   // The client went away inside its body: nobody is there to be told.
@@ -52,7 +56,7 @@ function collect(
   const take = (chunk: Buffer) => {
     length += chunk.length;
     if (length > limitBytes) end(new ServiceErrorException(bodyTooLarge(limitBytes)));
-    else chunks.push(chunk);
+    else if (!isOver) chunks.push(chunk);
   };
   const finish = () => end(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length));
   if (contentLength > limitBytes) done(new ServiceErrorException(bodyTooLarge(limitBytes)));
