@@ -1,12 +1,11 @@
 /**
- * Rows that were read or written lately, by their key: at most `limit`, and at least the latest half of it. This process is the only writer, so they are as they are in
- * the file, until a rollback: then `clear`.
+ * What was put in lately, by its key: at most `limit`, and at least the latest half of it.
  *
  * Two maps take turns: to take the oldest entry out of one map again and again costs a walk over all that were taken out before.
  */
-export class RowCache<Key, Row> {
-  #rows = new Map<Key, Row>();
-  #older = new Map<Key, Row>();
+export class RecentCache<Key, Value> {
+  #latest = new Map<Key, Value>();
+  #older = new Map<Key, Value>();
   readonly #half: number;
 
   /** `limit`: at least 2. */
@@ -14,20 +13,20 @@ export class RowCache<Key, Row> {
     this.#half = Math.floor(limit / 2);
   }
 
-  get(key: Key): Row | undefined {
-    return this.#rows.get(key) ?? this.#older.get(key);
+  get(key: Key): Value | undefined {
+    return this.#latest.get(key) ?? this.#older.get(key);
   }
 
-  set(key: Key, row: Row): void {
-    if (this.#rows.size >= this.#half) {
-      this.#older = this.#rows;
-      this.#rows = new Map();
+  set(key: Key, value: Value): void {
+    if (this.#latest.size >= this.#half) {
+      this.#older = this.#latest;
+      this.#latest = new Map();
     }
-    this.#rows.set(key, row);
+    this.#latest.set(key, value);
   }
 
   clear(): void {
-    this.#rows.clear();
+    this.#latest.clear();
     this.#older.clear();
   }
 }

@@ -1,5 +1,6 @@
 import type { Chunk } from '../ancestry.ts';
 import { KeptReplies } from '../kept-replies.ts';
+import { RecentCache } from '../recent-cache.ts';
 import { admit } from './admit.ts';
 import { Attempts } from './attempts.ts';
 import type { CallRow } from './calls.ts';
@@ -9,7 +10,6 @@ import * as read from './read.ts';
 import type { RecordRow } from './records.ts';
 import { clearDoomed, deleteAttempts, retire, sweep } from './removal.ts';
 import { accountForReplies, clientGone, delivered, replyOf, restoreHandovers } from './replies.ts';
-import { RowCache } from './row-cache.ts';
 import { propose } from './search.ts';
 import { addFailure, close, commit, settleRefused } from './settle.ts';
 
@@ -19,9 +19,10 @@ const ROWS_CACHED = 1000;
 export class Store {
   readonly db: Database;
   readonly attempts: Attempts;
-  readonly calls = new RowCache<string, CallRow>(ROWS_CACHED);
-  readonly records = new RowCache<number, RecordRow>(ROWS_CACHED);
-  readonly chunks = new RowCache<string, Chunk>(ROWS_CACHED);
+  /** This process is the only writer, so rows are as they are in the file, until a rollback. */
+  readonly calls = new RecentCache<string, CallRow>(ROWS_CACHED);
+  readonly records = new RecentCache<number, RecordRow>(ROWS_CACHED);
+  readonly chunks = new RecentCache<string, Chunk>(ROWS_CACHED);
   readonly handovers = new Handovers();
   readonly kept: KeptReplies<number>;
   readonly keepS: number;

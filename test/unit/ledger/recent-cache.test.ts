@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RowCache } from '../../../src/ledger/sqlite/row-cache.ts';
+import { RecentCache } from '../../../src/ledger/recent-cache.ts';
 
 test('the latest half of the limit is always there, and never more than the limit', () => {
-  const cache = new RowCache<number, string>(4);
+  const cache = new RecentCache<number, string>(4);
   for (let key = 0; key < 101; key++) {
     cache.set(key, `row ${key}`);
     assert.equal(cache.get(key), `row ${key}`);
@@ -13,7 +13,7 @@ test('the latest half of the limit is always there, and never more than the limi
 });
 
 test('a row that is set again is the new one, also after the older ones have gone', () => {
-  const cache = new RowCache<string, number>(4);
+  const cache = new RecentCache<string, number>(4);
   cache.set('a', 1);
   cache.set('b', 1);
   cache.set('a', 2);
@@ -28,7 +28,7 @@ test('a row that is set again is the new one, also after the older ones have gon
 });
 
 test('nothing is left after clear', () => {
-  const cache = new RowCache<string, number>(2);
+  const cache = new RecentCache<string, number>(2);
   cache.set('a', 1);
   cache.set('b', 2);
   cache.clear();

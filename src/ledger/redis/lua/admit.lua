@@ -14,7 +14,8 @@
 
 -- read
 
-local state = redis.call('HGET', meta, 'state')
+local registration = 'by:' .. replica
+local state, last, rows, registered = unpack(redis.call('HMGET', meta, 'state', 'last', 'rows', registration))
 if state == 'retired' then return { 'refused', 'attempt_retired' } end
 if redis.call('HEXISTS', voided, callId) == 1 then return { 'voided' } end
 
@@ -24,7 +25,7 @@ if earlier then
   local reply = { 'admitted', earlier.b, earlier.p or '', earlier.m }
   return earlier.c == '' and reply or describe(reply, readCommitted(earlier.c))
 end
-if redis.call('ZSCORE', failures, callId .. ' unresolved_parent') then return { 'unresolved' } end
+if rows and redis.call('ZSCORE', failures, callId .. ' unresolved_parent') then return { 'unresolved' } end
 
 -- decide
 
@@ -71,24 +72,23 @@ if reason == 'ambiguous' and onAmbiguous == 'refuse' then return { 'refused', 'a
 if reason == 'ambiguous' then isUnresolved = onAmbiguous == 'unresolved' end
 if reason == 'unmatched' and onUnmatched == 'root_if_fresh' then isUnresolved = records > 0 or redis.call('ZCARD', failures) > 0 end
 
-local registration = 'by:' .. replica
 -- Registered, and then taken for dead and out of the lists before this came: a sweep would not find the intent.
 if redis.call('HEXISTS', gone, replica) == 1 then
   redis.call('HDEL', gone, replica)
   return { 'register' }
 end
-if isRegistered == '0' and redis.call('HEXISTS', meta, registration) == 0 then return { 'register' } end
+if isRegistered == '0' and not registered then return { 'register' } end
 
 -- write
 
-redis.call('HSET', meta, 'state', state or 'open', registration, '1')
+if not state or not registered then redis.call('HSET', meta, 'state', state or 'open', registration, '1') end
 if joined then
   local waiters = waitersOf(joined)
   waiters[callId] = replica
   writeWaiters(joined, waiters)
   return { 'joined', joined }
 end
-if tonumber(admittedAtS) > tonumber(redis.call('HGET', meta, 'last') or '0') then redis.call('HSET', meta, 'last', admittedAtS) end
+if tonumber(admittedAtS) > tonumber(last or '0') then redis.call('HSET', meta, 'last', admittedAtS) end
 if isUnresolved then
   addFailureRow(callId, 'unresolved_parent')
   return { 'unresolved' }

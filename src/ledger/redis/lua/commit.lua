@@ -24,7 +24,7 @@ if parentCallId ~= '' and parentCallId ~= call.c then return 'conflict' end
 
 local chunk, before, body = nil, '0', ''
 if parentCallId ~= '' then
-  local parent = readCommitted(parentCallId)
+  local parent = readPlace(parentCallId)
   if parent.last >= CHUNK_BYTES then
     before = parent.chunk
   else

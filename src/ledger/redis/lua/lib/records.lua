@@ -2,11 +2,17 @@
 --   cum_len, cumulative hash, item count, source digest, second digest, render digest, output ids, response id, chain hash
 -- (numbers as text: Lua's are doubles that it prints with 14 digits). Chunks hold the ancestry: see ../../ancestry.ts.
 
-local function readCommitted(id)
+local function readPlace(id)
   local text = redis.call('HGET', committed, id)
   if not text then return nil end
   local number, chunk, last, index = string.match(text, '^(%d+) (%d+) (%d+) (.*)$')
-  return { id = id, number = tonumber(number), chunk = chunk, last = tonumber(last), text = index, index = cjson.decode(index) }
+  return { id = id, number = tonumber(number), chunk = chunk, last = tonumber(last), text = index }
+end
+
+local function readCommitted(id)
+  local record = readPlace(id)
+  if record then record.index = cjson.decode(record.text) end
+  return record
 end
 
 local function readChunk(number)
