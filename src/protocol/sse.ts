@@ -12,8 +12,13 @@ const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g;
  * some clients take for line breaks become escapes, so the value is unchanged.
  */
 export function sseFrame(json: string, event: string | null = null): string {
-  const data = LINE_BREAK.test(json) ? json.replace(LINE_BREAKS, harmless) : json;
+  const data = singleLine(json);
   return event === null ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
+}
+
+/** JSON text, or a part of it between tokens, with the same value and nothing in it that any client takes for a line break. */
+export function singleLine(json: string): string {
+  return LINE_BREAK.test(json) ? json.replace(LINE_BREAKS, harmless) : json;
 }
 
 function harmless(char: string): string {

@@ -1,7 +1,7 @@
 import type { ConvertedRequest, EngineAnswer, RenderedReply, ReplyOptions } from '../conversation.ts';
 import { jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { pieces, sseFrame } from '../sse.ts';
+import { pieces, singleLine } from '../sse.ts';
 import { responseHead } from './chat-to-responses.ts';
 import { IN_PROGRESS, type ResponseHead, responseObject } from './response-object.ts';
 
@@ -29,13 +29,18 @@ class EventWriter {
 
   /** One event; `members` is the inside of its object. */
   event(type: string, members: string): void {
-    this.frames.push(sseFrame(`{"type":"${type}","sequence_number":${this.frames.length},${members}}`, type));
+    this.push(type, singleLine(members));
   }
 
   open(head: ResponseHead): void {
-    const response = `"response":${responseObject(head, IN_PROGRESS)}`;
-    this.event('response.created', response);
-    this.event('response.in_progress', response);
+    // It repeats every tool: it is looked through once for both.
+    const response = singleLine(`"response":${responseObject(head, IN_PROGRESS)}`);
+    this.push('response.created', response);
+    this.push('response.in_progress', response);
+  }
+
+  private push(type: string, line: string): void {
+    this.frames.push(`event: ${type}\ndata: {"type":"${type}","sequence_number":${this.frames.length},${line}}\n\n`);
   }
 
   /** The deltas of a text, each in its own event; the text in pieces that no code point is cut by. */
