@@ -73,6 +73,8 @@ export interface ServiceError {
   readonly mayRetry: boolean;
   /** Context refusals only: the words that agents of the Messages dialect look for, with the numbers where the engine gave them. */
   readonly contextPrefix?: string | undefined;
+  /** Messages only: `error.details`, which clients act on. */
+  readonly details?: object | undefined;
 }
 
 /** Seconds that a caller is told to wait where the catalogue says that waiting helps. */

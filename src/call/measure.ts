@@ -13,7 +13,7 @@ import { conversionOptions, upstreamFields, upstreamMessages } from './call-sett
 import { callWorkerRetrying } from './call-worker.ts';
 import { gatherEvidence } from './gather-evidence.ts';
 import { identifyAttempt, PARENT_HEADER } from './identify-attempt.ts';
-import { CONVERTERS, parseBody, parseCall } from './parse-call.ts';
+import { CONVERTERS, parseBody, parseCall, refusedRequest } from './parse-call.ts';
 import { plainLimits } from './plain-limits.ts';
 import { failureOf } from './worker-failure.ts';
 
@@ -92,8 +92,7 @@ export async function countMessageTokens(
     ...conversionOptions(ctx, incoming),
     captured: false,
   });
-  if (isRefusal(request))
-    return { ...serviceError('invalid_request', request.message, { param: request.param }), code: request.code };
+  if (isRefusal(request)) return refusedRequest(request);
   ctx.events.stripped(request.stripped);
   const counted = await tokenize(ctx, incoming.attempt, request, upstreamFields(ctx, request), new Map());
   return 'status' in counted ? counted : { inputTokens: counted.count };

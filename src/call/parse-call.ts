@@ -9,6 +9,7 @@ import {
   type Dialect,
   type DialectConverter,
   isRefusal,
+  type RequestRefusal,
 } from '../protocol/conversation.ts';
 import { type JsonFragment, joinFragments } from '../protocol/json/fragment.ts';
 import { GrowingText } from '../protocol/json/growing-text.ts';
@@ -38,10 +39,12 @@ export function parseCall(
   const body = parseBody(bytes, maxDepth, seen);
   if (!('kind' in body) || !('bytes' in body)) return body as ServiceError;
   const request = CONVERTERS[dialect].convert(body, options);
-  if (isRefusal(request)) {
-    return { ...serviceError('invalid_request', request.message, { param: request.param }), code: request.code };
-  }
-  return { request, body };
+  return isRefusal(request) ? refusedRequest(request) : { request, body };
+}
+
+/** A refusal of the conversion as an error of the catalogue. */
+export function refusedRequest({ code, message, param, details }: RequestRefusal): ServiceError {
+  return { ...serviceError('invalid_request', message, { param }), code, details };
 }
 
 /** Parses a body that must be a JSON object. Of a body that was parsed with what was seen before, nothing refers to `bytes` but what is not worth keeping. */

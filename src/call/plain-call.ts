@@ -50,7 +50,7 @@ export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: A
   const { body } = outcome as Extract<WorkerOutcome, { kind: 'response' }>;
   const node = parseJson(body, { skip: ENGINE_SKIP, allowNonFinite: true });
   if (relays && !isJsonProblem(node)) {
-    channel.send(relayedCompletion(node) ?? body, false);
+    channel.send(relayedCompletion(node, request.replyContext.clientTools) ?? body, false);
     return null;
   }
   const answer = isJsonProblem(node) ? node : parseEngineAnswer(node, { callId });

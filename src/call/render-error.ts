@@ -73,7 +73,8 @@ function openAiEnvelope(error: ServiceError) {
 function anthropicEnvelope(error: ServiceError) {
   const message =
     error.contextPrefix === undefined ? `${error.code}: ${error.message}` : `${error.contextPrefix}. ${error.message}`;
-  return { type: 'error', error: { type: ANTHROPIC_TYPES[error.kind], message } };
+  // Without details there is no such member.
+  return { type: 'error', error: { type: ANTHROPIC_TYPES[error.kind], message, details: error.details } };
 }
 
 function openAiMessage(error: ServiceError): string {

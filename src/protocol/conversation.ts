@@ -121,6 +121,8 @@ export interface RequestRefusal {
   readonly code: string;
   readonly message: string;
   readonly param: string | null;
+  /** What clients of the Messages dialect act on beside the words: `error.details`. */
+  readonly details?: object | undefined;
 }
 
 export function isRefusal(value: object): value is RequestRefusal {

@@ -9,8 +9,8 @@ export function invalid(param: string | null, message: string): RequestRefusal {
 }
 
 /** A request that is well-formed and asks for something that is not supported here. */
-export function unsupported(param: string, message: string): RequestRefusal {
-  return { refused: true, code: 'unsupported_field', message: `${param}: ${message}`, param };
+export function unsupported(param: string, message: string, details?: object): RequestRefusal {
+  return { refused: true, code: 'unsupported_field', message: `${param}: ${message}`, param, details };
 }
 
 /** `messages: expected an array, got a string`. */

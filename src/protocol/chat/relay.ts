@@ -1,3 +1,5 @@
+import type { ReplyContext } from '../conversation.ts';
+import { customInput } from '../custom-tool.ts';
 import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { MESSAGE_STRIP } from '../strip.ts';
@@ -7,16 +9,28 @@ const NEVER_SERVED: ReadonlySet<string> = new Set([...MESSAGE_STRIP, 'kv_transfe
 
 /**
  * An uncaptured Chat completion as the engine gave it, with all its choices, but without what no agent may see: members of the strip list and
- * numeric stop reasons. Null where nothing has to go: the engine's own bytes can be sent.
+ * numeric stop reasons. Calls of custom tools, which the engine knows as functions, are custom calls again. Null where nothing has to change: the engine's own bytes can
+ * be sent.
  */
-export function relayedCompletion(body: JsonNode): Buffer | null {
-  const fragments = withoutTokens(body, (key, value) => {
-    if (key !== 'choices' || !value.isArray()) return null;
-    return listOf(value, (choice) =>
-      withoutTokens(choice, (name, inner) => (name === 'message' ? withoutTokens(inner, () => null) : null)),
-    );
-  });
+export function relayedCompletion(body: JsonNode, clientTools: ReplyContext['clientTools']): Buffer | null {
+  const message: Inner = (key, value) =>
+    key === 'tool_calls' && value.isArray() ? listOf(value, (call) => customCall(call, clientTools)) : null;
+  const choice: Inner = (key, value) => (key === 'message' ? withoutTokens(value, message) : null);
+  const completion: Inner = (key, value) =>
+    key === 'choices' && value.isArray() ? listOf(value, (element) => withoutTokens(element, choice)) : null;
+  const fragments = withoutTokens(body, completion);
   return fragments === null ? null : joinFragments(fragments);
+}
+
+function customCall(call: JsonNode, clientTools: ReplyContext['clientTools']): JsonFragment[] | null {
+  const called = call.get('function');
+  const name = called?.get('name')?.string();
+  if (name === undefined || clientTools.get(name)?.kind !== 'custom') return null;
+  const id = call.get('id');
+  const input = customInput(called?.get('arguments')?.string() ?? '');
+  return [
+    `{"id":${id === undefined ? 'null' : id.rawText()},"type":"custom","custom":{"name":${jsonString(name)},"input":${jsonString(input)}}}`,
+  ];
 }
 
 type Inner = (key: string, value: JsonNode) => JsonFragment[] | null;

@@ -5,8 +5,9 @@ import { pieces, SSE_DONE, sseFrame } from '../sse.ts';
 import { envelopeMembers, isCustomCall, reasoningNames, servedContent, usageJson } from './upstream-to-chat.ts';
 
 /**
- * The reply as a Chat stream, complete: the role, reasoning, content and refusal in pieces, the calls (id and name on the first delta of each, C111),
- * the finish reason, usage where it was asked for (C117), `[DONE]`. Put together it is the message of the JSON reply.
+ * The reply as a Chat stream, complete: the role, reasoning in one piece, content and refusal in several, the calls (id and name on the first delta of each, C111),
+ * the finish reason, usage where it was asked for (C117), `[DONE]`. Put together it is the message of the JSON reply: `reasoning` is no member of the published type, so the
+ * official JavaScript client keeps of it what the last delta says.
  */
 export function renderChatSse(request: ConvertedRequest, answer: EngineAnswer, options: ReplyOptions): Buffer {
   const head = `{${envelopeMembers('chat.completion.chunk', request, answer)},"choices":[`;
@@ -19,9 +20,7 @@ export function renderChatSse(request: ConvertedRequest, answer: EngineAnswer, o
   const content = servedContent(answer);
   push(`{"role":"assistant","content":${content === null ? 'null' : '""'}}`);
   const names = reasoningNames(answer, options);
-  if (names.length > 0)
-    for (const piece of pieces(answer.reasoning ?? ''))
-      push(`{${names.map((name) => `"${name}":${jsonString(piece)}`).join(',')}}`);
+  if (names.length > 0) push(`{${names.map((name) => `"${name}":${jsonString(answer.reasoning ?? '')}`).join(',')}}`);
   for (const piece of pieces(content ?? '')) push(`{"content":${jsonString(piece)}}`);
   for (const piece of pieces(answer.refusal ?? '')) push(`{"refusal":${jsonString(piece)}}`);
   answer.toolCalls.forEach((call, index) => {

@@ -15,15 +15,19 @@ const BEFORE_URL = '{"type":"image_url","image_url":{"url":';
 const AFTER_URL = '}}';
 
 /**
- * An `image` block, or the `image_url` part of Chat. A base64 source becomes a data URL around the client's own bytes; no other member is for the
- * engine.
+ * An `image` block, or the `image_url` part of Chat, whose `detail` goes up where it is given. A base64 source becomes a data URL around the client's own bytes; no other
+ * member is for the engine.
  */
 export function imagePart(block: JsonNode, path: string): ConvertedImage | RequestRefusal {
-  const chatUrl = block.present('image_url')?.get('url');
+  const chatImage = block.present('image_url');
+  const chatUrl = chatImage?.get('url');
   const url = chatUrl?.isString() ? [chatUrl.raw()] : sourceUrl(block.get('source'), `${path}.source`);
   if (isRefusal(url)) return url;
-  const bytes = Buffer.concat([Buffer.from(BEFORE_URL), ...url, Buffer.from(AFTER_URL)]);
-  const end = bytes.length - AFTER_URL.length;
+  const detail = (chatImage?.present('detail') ?? (chatImage && block.present('detail')))?.raw();
+  const after = detail === undefined ? [] : [Buffer.from(',"detail":'), detail];
+  const head = Buffer.concat([Buffer.from(BEFORE_URL), ...url]);
+  const bytes = Buffer.concat([head, ...after, Buffer.from(AFTER_URL)]);
+  const end = head.length;
   return {
     part: { type: 'media', kind: 'image_url', json: bytes },
     url: new JsonNode(bytes, 'string', BEFORE_URL.length, end, escapeBytesOf(bytes)),

@@ -82,21 +82,22 @@ const NO_STATE = 'this proxy keeps no conversation; send the full history in eve
 
 /** Fields of the dialect that would change what the answer means, and that nothing here can do. */
 export function dialectRefusal(body: JsonNode, purpose: 'answer' | 'count'): RequestRefusal | null {
-  for (const [name, advice] of REFUSED) {
+  for (const [name, advice, details] of REFUSED) {
     const value = body.present(name);
     if (value === undefined || (value.isArray() && value.elements().length === 0)) continue;
     if (purpose === 'count' && name === 'compaction') continue;
-    return unsupported(name, advice);
+    return unsupported(name, advice, details);
   }
   return null;
 }
 
-const REFUSED: readonly (readonly [name: string, advice: string])[] = [
+const REFUSED: readonly (readonly [name: string, advice: string, details?: object])[] = [
   [
     'mcp_servers',
     'not supported: the model is not connected to MCP servers here; connect the agent to them and declare their tools',
   ],
   ['container', 'not supported: nothing is executed here; remove the field'],
   ['compaction', 'not supported: let the agent summarize its history in an ordinary request'],
-  ['thread', `not supported: ${NO_STATE}`],
+  // The official tool runners ask for one first. Told so, they send the whole history instead.
+  ['thread', `not supported: ${NO_STATE}`, { error_code: 'thread_unsupported_request', unsupported: [] }],
 ];

@@ -7,8 +7,11 @@ export type DeclaresRaw = (tool: string) => boolean;
 
 const WRAPPER = '_raw';
 const LONE_SURROGATE = /\p{Surrogate}/gu;
-/** Deeper arguments are wrapped: written out, they would make the next request, which echoes them, too deep to be read. */
-const MAX_DEPTH = 400;
+/**
+ * Deeper arguments are wrapped: the parser of the official Python client reads 200 levels and throws the whole stream away beyond them, and much deeper ones would make
+ * the next request, which echoes them, too deep to be read.
+ */
+const MAX_DEPTH = 190;
 
 /**
  * `input` of a `tool_use` block for a call's arguments: their own source text where it is a JSON object, so that numbers, key order and

@@ -235,6 +235,24 @@ const CONTENT: readonly Row[] = [
     [{ role: 'user', content: [text('x'), { type: 'image_url', image_url: { url: 'u' } }] }],
   ],
   [
+    "C23 the detail of an image that stands under another dialect's name",
+    [
+      user(
+        { type: 'image_url', image_url: { url: 'u', detail: 'high' } },
+        { type: 'image_url', image_url: { url: 'v' }, detail: 'low' },
+      ),
+    ],
+    [
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url: 'u', detail: 'high' } },
+          { type: 'image_url', image_url: { url: 'v', detail: 'low' } },
+        ],
+      },
+    ],
+  ],
+  [
     'documents and search results are text',
     [
       user(

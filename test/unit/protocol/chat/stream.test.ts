@@ -189,11 +189,14 @@ async function sameAsJson(
     [put.id, put.model, put.created, put.object],
     [completion.id, completion.model, completion.created, completion.object],
   );
-  for (const name of ['reasoning', 'reasoning_content'])
+  for (const name of ['reasoning', 'reasoning_content']) {
+    // No member of the published type: the accumulator keeps the last delta of it.
+    assert.equal((putMessage as unknown as Record<string, string>)[name] ?? '', message[name] ?? '');
     assert.equal(
       chunks.map((chunk) => (chunk.choices[0]?.delta as Record<string, string> | undefined)?.[name] ?? '').join(''),
       message[name] ?? '',
     );
+  }
   assert.equal((chunks[0]?.choices[0]?.delta.content ?? null) === null, message.content === null);
 }
 

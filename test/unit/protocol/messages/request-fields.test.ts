@@ -145,6 +145,11 @@ describe('refusals name the field', () => {
       const refusal = refuse(body(sent));
       assert.equal(refusal.param, param);
       assert.ok(refusal.message.startsWith(`${param}: `), refusal.message);
+      // What has the official tool runners go on without a thread.
+      assert.deepEqual(
+        refusal.details,
+        param === 'thread' ? { error_code: 'thread_unsupported_request', unsupported: [] } : undefined,
+      );
     });
 
   for (const text of ['[]', 'null', '"x"', '7'])
