@@ -66,8 +66,7 @@ export function configKeys(): ConfigKey[] {
 export function defaultText(key: ConfigKey): string {
   if (key.default === null) return 'none';
   if (Array.isArray(key.default)) return key.default.join(', ');
-  if (typeof key.default === 'object')
-    return Object.keys(key.default as object).length === 0 ? 'none' : JSON.stringify(key.default);
+  if (typeof key.default === 'object') return JSON.stringify(key.default);
   return String(key.default);
 }
 

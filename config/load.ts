@@ -45,9 +45,23 @@ export function loadConfig(sources: ConfigSources = {}): Config {
     else set(tree, key, readText(key, text, `--${path}`, problems));
   }
   const parsed = configSchema.safeParse(tree);
-  if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, keys)));
+  if (parsed.success) problems.push(...problemsBetweenKeys(parsed.data));
+  else problems.push(...parsed.error.issues.flatMap((issue) => describeIssue(issue, keys)));
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
-  return parsed.data;
+  return withOnePort(parsed.data);
+}
+
+function problemsBetweenKeys({ worker, workers }: Config): string[] {
+  return Object.keys(worker.api_keys)
+    .filter((url) => !workers.includes(url))
+    .map((url) => `worker.api_keys: ${url} is none of workers`);
+}
+
+/** A control port that is the agents' one is no port of its own. */
+function withOnePort(config: Config): Config {
+  const { control, server } = config;
+  const isOther = control.port === 0 || control.port !== server.port || (control.host ?? server.host) !== server.host;
+  return isOther ? config : { ...config, control: { ...control, port: null } };
 }
 
 function readFile(file: string | undefined, problems: string[]): Record<string, unknown> {
@@ -57,7 +71,8 @@ function readFile(file: string | undefined, problems: string[]): Record<string, 
     if (typeof tree === 'object' && tree !== null && !Array.isArray(tree)) return tree as Record<string, unknown>;
     problems.push(`${file}: expected a mapping of sections`);
   } catch (error) {
-    problems.push(`${file}: ${(error as Error).message}`);
+    // The lines after the first show the text around the fault, which may be a secret.
+    problems.push(`${file}: ${firstLine(error)}`);
   }
   return {};
 }
@@ -81,7 +96,11 @@ function readEnvironment(
       } catch (error) {
         problems.push(`${name}: ${(error as Error).message}`);
       }
-    } else problems.push(`unknown variable ${name}${nearest(name, [...known.keys(), ...files.keys()])}`);
+    } else {
+      const meant = keys.find(({ path }) => name === ENV_PREFIX + path.toUpperCase().replaceAll('.', '_'));
+      const hint = meant ? `; did you mean ${meant.env}?` : nearest(name, [...known.keys(), ...files.keys()]);
+      problems.push(`unknown variable ${name}${hint}`);
+    }
   }
 }
 
@@ -95,17 +114,22 @@ function readText(key: ConfigKey, text: string, source: string, problems: string
   try {
     return parseYaml(text);
   } catch (error) {
-    problems.push(`${source}: ${(error as Error).message.split('\n')[0]}`);
+    problems.push(`${source}: ${firstLine(error)}`);
     return undefined;
   }
+}
+
+function firstLine(error: unknown): string {
+  return (error as Error).message.split('\n')[0]?.replace(/:$/, '') as string;
 }
 
 function set(tree: Record<string, unknown>, key: ConfigKey, value: unknown): void {
   const path = key.path.split('.');
   let at = tree;
   for (const name of path.slice(0, -1)) {
-    const next = at[name];
-    if (typeof next !== 'object' || next === null) at[name] = {};
+    at[name] ??= {};
+    // No section: the schema says so.
+    if (typeof at[name] !== 'object') return;
     at = at[name] as Record<string, unknown>;
   }
   at[path.at(-1) as string] = value;

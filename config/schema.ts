@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseLedgerUrl } from '../src/ledger/ledger-url.ts';
 
 /**
  * Every key of the configuration: its type, its default, its meaning. The one place that knows them; `serve --help`, the README's table and the chart's
@@ -8,6 +9,16 @@ import { z } from 'zod';
 const MIB = 1024 * 1024;
 const port = z.int().min(0).max(65_535);
 const seconds = z.number().min(0);
+/** A timer of more than 24 days fires at once. */
+const timerSeconds = seconds.max(2_000_000);
+/** What the header of a request can carry as one word. Files and mounted secrets end with a line break. */
+const headerSecret = z
+  .string()
+  .trim()
+  .regex(
+    /^[\x21-\x7e]*$/,
+    'holds a character that no header can carry as part of a key: only printable ASCII without spaces',
+  );
 
 /** How a key differs from the pattern `section.key` → `GYM_PROXY_SECTION_KEY`. */
 export interface KeyMeta extends Record<string, unknown> {
@@ -24,6 +35,8 @@ function key<T extends z.ZodType>(schema: T, description: string, meta: Omit<Key
   return schema.meta({ description, ...meta });
 }
 
+const normalWorkerUrl = (url: string) => url.replace(/\/+$/, '').replace(/\/v1$/, '');
+
 const workerUrl = z
   .string()
   .regex(/^https?:\/\//, 'expected an http:// or https:// URL')
@@ -31,14 +44,21 @@ const workerUrl = z
   // They would be left out of the requests, and stand in logs.
   .refine((url) => !/^https?:\/\/[^/]*@/.test(url), 'holds a user or password: use worker.api_key or worker.api_keys')
   .refine((url) => !/[?#]/.test(url), 'has a query or fragment: only a path can stand after the host')
-  .transform((url) => url.replace(/\/+$/, '').replace(/\/v1$/, ''));
+  .transform(normalWorkerUrl);
 
 const ledgerUrl = z
   .string()
   .regex(
     /^(sqlite:.+|rediss?:\/\/.+|rediss?\+(sentinel|cluster):\/\/.+)$/,
     'expected sqlite:PATH, redis://, rediss://, redis+sentinel://h:p,h:p/master or redis+cluster://h:p,h:p',
-  );
+  )
+  .superRefine((url, context) => {
+    try {
+      parseLedgerUrl(url);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message.replace(/^ledger\.url:? /, '') });
+    }
+  });
 
 /** Upstream members that capture needs as they are, or that have a setting of their own; an override of one would break calls or lineage. */
 const NOT_OVERRIDDEN: Readonly<Record<string, string>> = {
@@ -110,13 +130,16 @@ export const configSchema = z.strictObject({
     .prefault({}),
   control: z
     .strictObject({
-      port: key(port.nullable().default(null), "port of its own for trainer and operators; null: the agents' port"),
+      port: key(
+        port.nullable().default(null),
+        "port of its own for trainer and operators; null, or the same: the agents' port",
+      ),
       host: key(
         z.string().min(1).nullable().default(null),
         'address to listen on for trainer and operators, with `control.port`; null: `server.host`',
       ),
       token: key(
-        z.string().min(16, 'a control token needs at least 16 characters').nullable().default(null),
+        headerSecret.min(16, 'a control token needs at least 16 characters').nullable().default(null),
         'bearer token of trainer and operators; `serve` refuses to start without one',
         { secret: true },
       ),
@@ -134,7 +157,7 @@ export const configSchema = z.strictObject({
         'where the ledger is kept: `sqlite:PATH` for one process; for several `redis://`, `rediss://`, `redis+sentinel://h:p,h:p/master`, `redis+cluster://h:p,h:p`',
       ),
       lease_s: key(
-        seconds.min(1).default(15),
+        timerSeconds.min(1).default(15),
         'a replica that has not renewed its lease for so long counts as dead: its calls in flight get a failure row',
       ),
       abandoned_after_s: key(
@@ -159,7 +182,7 @@ export const configSchema = z.strictObject({
   capture: z
     .strictObject({
       schema_version: key(
-        z.union([z.literal(2), z.literal(3)]).default(3),
+        z.literal([2, 3]).default(3),
         'generation of the protocol that workers and trainer speak. 3: the proxy proposes, the worker decides; 2: the released one',
       ),
       owner_key: key(
@@ -184,9 +207,9 @@ export const configSchema = z.strictObject({
         z.enum(['vllm', 'megatron']).default('vllm'),
         'where the admission stands in the body for the worker: at its top, or inside `offload_params`',
       ),
-      api_key: key(z.string().min(1).nullable().default(null), 'bearer key for the workers', { secret: true }),
+      api_key: key(headerSecret.min(1).nullable().default(null), 'bearer key for the workers', { secret: true }),
       api_keys: key(
-        z.record(z.string(), z.string()).default({}),
+        z.record(z.string().transform(normalWorkerUrl), headerSecret).default({}),
         'bearer keys of single workers, by base URL; they win over `worker.api_key`',
         { secret: true },
       ),
@@ -199,7 +222,7 @@ export const configSchema = z.strictObject({
         'name under which the reasoning of earlier turns goes to the engine',
       ),
       connect_s: key(seconds.min(0.01).default(5), 'time to connect to a worker'),
-      health_s: key(seconds.min(0.1).default(5), 'pause between two looks at a worker that failed'),
+      health_s: key(timerSeconds.min(0.1).default(5), 'pause between two looks at a worker that failed'),
     })
     .prefault({}),
   model: z
@@ -266,7 +289,7 @@ export const configSchema = z.strictObject({
   agents: z
     .strictObject({
       key_secret: key(
-        z.string().min(16, 'a key secret needs at least 16 characters').nullable().default(null),
+        z.string().trim().min(16, 'a key secret needs at least 16 characters').nullable().default(null),
         'secret from which the agent key of each attempt is made; null: agents need no key',
         { env: 'AGENT_KEY_SECRET', secret: true },
       ),
@@ -275,7 +298,7 @@ export const configSchema = z.strictObject({
   deadlines: z
     .strictObject({
       call_s: key(seconds.min(0.05).default(3600), 'longest time that an agent waits for one call; then 504'),
-      drain_s: key(seconds.default(60), 'how long a process that is told to stop waits for its calls in flight'),
+      drain_s: key(timerSeconds.default(60), 'how long a process that is told to stop waits for its calls in flight'),
     })
     .prefault({}),
   sse: z

@@ -27,7 +27,8 @@ export interface Context {
   /** What the ledger could not be told while it was away. */
   readonly owed: OwedRows;
   /** Set once the process was told to stop: new calls are refused, calls in flight are finished. */
-  readonly lifecycle: { draining: boolean };
+  /** `draining`: told to stop. `drained`: no call is waited for any more. */
+  readonly lifecycle: { draining: boolean; drained: boolean };
   /** Name of this process in intents and leases; new at every start. */
   readonly replica: string;
   /** Seconds since the epoch. */
@@ -86,7 +87,7 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
     running: buildRunningCalls(metrics),
     histories: new KnownHistories(config.limits.known_history_bytes),
     owed: new OwedRows(ledger, events),
-    lifecycle: { draining: false },
+    lifecycle: { draining: false, drained: false },
     replica,
     nowS,
     newCallId: overrides.newCallId ?? hexUuid,

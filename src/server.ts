@@ -17,6 +17,10 @@ export interface RunningServer {
 }
 
 const LAG_EVERY_MS = 500;
+/** How long requests of trainer and operators that are being answered may go on once the calls have ended. */
+const ANSWERING_MS = 2_500;
+/** A ledger that does not answer is not waited for longer when the process ends: less than what `serve` allows for closing. */
+const LEAVING_MS = 5_000;
 
 /** Builds everything, starts the ledger, settles what dead replicas left, and listens (protocol section 1). Throws where the ledger or a port cannot be had. */
 export async function startServer(config: Config, overrides: ContextOverrides = {}): Promise<RunningServer> {
@@ -28,7 +32,9 @@ export async function startServer(config: Config, overrides: ContextOverrides = 
     await apps.agents.listen({ host: config.server.host, port: config.server.port });
     await apps.control?.listen({ host: config.control.host ?? config.server.host, port: config.control.port ?? 0 });
   } catch (error) {
+    await Promise.all([apps.agents.close(), apps.control?.close()]);
     await ctx.ledger.stop();
+    await ctx.workers.close();
     throw error;
   }
   const stopping = new AbortController();
@@ -45,20 +51,29 @@ export async function startServer(config: Config, overrides: ContextOverrides = 
         ctx.lifecycle.draining = true;
         for (const app of [apps.agents, apps.control]) app?.server.closeIdleConnections();
         const drained = await ctx.running.idle(config.deadlines.drain_s * 1000);
+        ctx.lifecycle.drained = true;
         const closing = Promise.all([apps.agents.close(), apps.control?.close()]);
         if (!drained) ctx.log.warn({ calls: ctx.running.waitedFor() }, 'calls were still running; they stay pending');
+        // A trainer whose close waits gets the ledger as it is now.
+        await Promise.race([closing, sleep(ANSWERING_MS, undefined, { ref: false })]);
         apps.agents.server.closeAllConnections();
         apps.control?.server.closeAllConnections();
         await closing;
         stopping.abort();
-        await Promise.all(background);
-        await ctx.owed.settle();
-        await ctx.ledger.stop();
+        const leaving = leave(ctx, background).catch((error: unknown) => ctx.events.sweepFailed(error));
+        await Promise.race([leaving, sleep(LEAVING_MS, undefined, { ref: false })]);
         await ctx.workers.close();
       })();
       return stopped;
     },
   };
+}
+
+/** Tells the ledger what it is still owed and that this replica is gone. If it cannot be reached, a later sweep finds the same. */
+async function leave(ctx: Context, background: readonly Promise<void>[]): Promise<void> {
+  await Promise.all(background);
+  await ctx.owed.settle();
+  await ctx.ledger.stop();
 }
 
 async function sweep(ctx: Context): Promise<void> {

@@ -36,17 +36,17 @@ export class AgentChannel implements RelaySink {
     this.dialect = dialect;
     this.response = response;
     this.isDraining = isDraining;
-    // The response lets go of its socket when it finishes, before our listener runs.
-    const socket = response.socket;
+    // The request's: a response gets its socket when those before it on the connection are through, and lets go of it before our listener runs.
+    const { socket } = response.req;
     this.handedOver = new Promise((resolve) => {
-      response.once('finish', () => resolve(socket?.destroyed === false));
+      response.once('finish', () => resolve(!socket.destroyed));
       response.once('close', () => {
         this.gone = !response.writableFinished;
         clearTimeout(this.timer);
         resolve(false);
       });
     });
-    if (response.destroyed || socket?.destroyed) this.gone = true;
+    if (response.destroyed || socket.destroyed) this.gone = true;
   }
 
   get isGone(): boolean {

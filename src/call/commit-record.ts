@@ -12,12 +12,12 @@ const LONGEST_PAUSE_MS = 2_000;
  * {@link LedgerUnavailable} when the time is up.
  */
 export async function untilDone<T>(operation: () => Promise<T>, forMs: number): Promise<T> {
-  const deadline = Date.now() + forMs;
+  const deadline = performance.now() + forMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await operation();
     } catch (error) {
-      if (!(error instanceof LedgerUnavailable) || Date.now() + pauseMs > deadline) throw error;
+      if (!(error instanceof LedgerUnavailable) || performance.now() + pauseMs > deadline) throw error;
       await sleep(pauseMs);
     }
   }

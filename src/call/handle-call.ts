@@ -117,7 +117,7 @@ async function captureCall(
   const call: CapturedCall = { attempt, namedParent, callId: ctx.newCallId(), admittedAtS: ctx.nowS() };
   const idempotencyKey = incoming.headers['idempotency-key'];
   const resend = {
-    requestDigest: requestDigest(incoming.dialect, prepared.body, prepared.evidence.identity),
+    requestDigest: requestDigest(incoming.dialect, prepared.body, prepared.evidence.identity, namedParent),
     idempotencyKey: typeof idempotencyKey === 'string' && idempotencyKey !== '' ? idempotencyKey : null,
   };
   const admitMs = performance.now();

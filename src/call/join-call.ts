@@ -28,7 +28,7 @@ export async function joinCall(
   watchHandOver(ctx, ids, channel, waiter);
   const local = ctx.running.find(ids.callId);
   ctx.events.joined(ids, local === undefined ? 'elsewhere' : 'running');
-  const deadline = Date.now() + ctx.config.deadlines.call_s * 1000;
+  const deadline = performance.now() + ctx.config.deadlines.call_s * 1000;
   const result =
     local === undefined
       ? await replyElsewhere(ctx, ids, deadline, channel)
@@ -64,7 +64,7 @@ async function replyElsewhere(
       }
     }
     if (channel.isGone) return failed('The agent went away.');
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       return {
         kind: 'failed',
         error: serviceError('deadline_exceeded', 'The call that this request repeats did not finish in time.'),

@@ -20,22 +20,22 @@ export function buildModelList(ctx: Context): ModelList {
   let freshUntilMs = 0;
   let asking: Promise<void> | undefined;
   const ask = async () => {
-    const deadlineMs = Date.now() + ALL_WORKERS_MS;
+    const deadlineMs = performance.now() + ALL_WORKERS_MS;
     for (const worker of ctx.workers.order(null)) {
-      const leftMs = deadlineMs - Date.now();
+      const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) return;
       const outcome = await ctx.workers.get(worker, '/v1/models', Math.min(leftMs, ONE_WORKER_MS));
       if (outcome.kind !== 'response' || outcome.status !== 200) continue;
       const node = parseJson(outcome.body);
       if (isJsonProblem(node) || node.get('data')?.isArray() !== true) continue;
       known = node.rawText();
-      freshUntilMs = Date.now() + FRESH_MS;
+      freshUntilMs = performance.now() + FRESH_MS;
       return;
     }
   };
   /** Agents that ask at the same time wait for one answer. */
   const refresh = async () => {
-    if (Date.now() < freshUntilMs) return;
+    if (performance.now() < freshUntilMs) return;
     asking ??= ask().finally(() => {
       asking = undefined;
     });

@@ -71,11 +71,18 @@ const NOT_THE_CALL: ReadonlySet<string> = new Set(['stream', 'stream_options', '
  * Identity of a captured request for the re-send rule (design, "Never twice"): dialect and body, but for the members above, in whatever order the members stand. The
  * bytes of a member count as they came, since clients repeat the conversation byte for byte; Codex writes its `client_metadata` in another order each time, and
  * others count their tries there. What shapes the prompt is told apart by `evidence`, the digests of all of it; for the rest of a long member a checksum of the bytes of each
- * of its elements is enough, which costs a third of a digest. 64 hex digits.
+ * of its elements is enough, which costs a third of a digest. The parent that a header names is part of it: a request that names another one asks for another call. 64 hex
+ * digits.
  */
-export function requestDigest(dialect: Dialect, body: JsonNode, evidence: string): string {
+export function requestDigest(
+  dialect: Dialect,
+  body: JsonNode,
+  evidence: string,
+  namedParent: string | null | undefined,
+): string {
   const members = body.keys.map((key, at) => ({ key, value: body.children[at] as JsonNode }));
   const identity: JsonFragment[] = [`${dialect}\0${evidence}`];
+  if (namedParent !== undefined) identity.push(`\0${JSON.stringify(namedParent)}`);
   for (const { key, value } of members.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))) {
     if (!NOT_THE_CALL.has(key)) identity.push(`\0${key}\0`, ...memberIdentity(value));
   }

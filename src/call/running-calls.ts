@@ -58,9 +58,9 @@ export function buildRunningCalls(metrics: Pick<Metrics, 'inFlight'>): RunningCa
     },
     find: (callId) => results.get(callId),
     async idle(waitMs) {
-      const deadline = Date.now() + waitMs;
+      const deadline = performance.now() + waitMs;
       while (works.size > 0) {
-        const leftMs = deadline - Date.now();
+        const leftMs = deadline - performance.now();
         if (leftMs <= 0) return false;
         let timer: NodeJS.Timeout | undefined;
         await Promise.race([

@@ -22,7 +22,7 @@ export function addControlOptions(command: Command): Command {
 export function controlToken(options: { readonly token?: unknown }): string | undefined {
   const env = readEnvironment();
   if (typeof options.token === 'string') return options.token;
-  if (env.GYM_PROXY_CONTROL_TOKEN !== undefined) return env.GYM_PROXY_CONTROL_TOKEN;
+  if (env.GYM_PROXY_CONTROL_TOKEN !== undefined) return env.GYM_PROXY_CONTROL_TOKEN.trim();
   if (env.GYM_PROXY_CONTROL_TOKEN_FILE === undefined) return undefined;
   try {
     return readFileSync(env.GYM_PROXY_CONTROL_TOKEN_FILE, 'utf8').trim();

@@ -31,14 +31,16 @@ const asked = process.argv[2] ?? '';
 for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
   program.addCommand(await (COMMANDS[name] as () => Promise<Command>)());
 
+/** Also what the operating system refuses: a port that is taken, a file that is not there. */
+function isForPeople(error: unknown): error is Error {
+  if (error instanceof ConfigError || error instanceof UsageError || error instanceof LedgerUnavailable) return true;
+  return error instanceof Error && 'syscall' in error;
+}
+
 try {
   await program.parseAsync();
 } catch (error) {
   // What a person can mend is said in words; a defect keeps its stack.
-  console.error(
-    error instanceof ConfigError || error instanceof UsageError || error instanceof LedgerUnavailable
-      ? `gym-model-proxy: ${error.message}`
-      : error,
-  );
+  console.error(isForPeople(error) ? `gym-model-proxy: ${error.message}` : error);
   process.exitCode = 1;
 }

@@ -25,7 +25,7 @@ const REDIS_FORM = /^redis(s)?(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?]
 
 /**
  * Reads `ledger.url`. Names and passwords are percent-encoded, `user:password@` or `:password@`, and hold for the data nodes.
- * Throws an Error that shows the accepted forms, never the password.
+ * Throws an Error that shows the accepted forms, and nothing of the URL itself: any part of it may be of a password that was not encoded.
  */
 export function parseLedgerUrl(url: string): LedgerUrl {
   if (url.startsWith('sqlite:')) return parseSqlite(url);
@@ -42,7 +42,7 @@ export function parseLedgerUrl(url: string): LedgerUrl {
     case 'sentinel': {
       const [master = '', db = ''] = path.split('/');
       if (master === '') throw new Error('ledger.url: redis+sentinel:// needs the name of the master after the hosts');
-      return { kind, sentinels: endpoints, master: decodeURIComponent(master), ...access, db: parseDb(db) };
+      return { kind, sentinels: endpoints, master: decoded(master), ...access, db: parseDb(db) };
     }
     case 'cluster':
       if (path !== '' && path !== '0') throw new Error('ledger.url: a Redis Cluster has no numbered databases');
@@ -62,19 +62,30 @@ function parseSqlite(url: string): LedgerUrl {
 function parseEndpoint(text: string, defaultPort: number): Endpoint {
   const form = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
   const port = Number(form?.[2] ?? defaultPort);
-  if (!form || port < 1 || port > 65_535) throw new Error(`ledger.url: "${text}" is no host:port`);
+  if (!form || text.includes('@') || port < 1 || port > 65_535)
+    throw new Error(
+      'ledger.url: where host:port should stand is something else; in names and passwords @ : / and % are written %40 %3A %2F and %25',
+    );
   return { host: form[1]!.replace(/^\[|\]$/g, ''), port };
 }
 
 function parseCredentials(text: string | undefined): { username: string | null; password: string | null } {
   if (text === undefined || text === '') return { username: null, password: null };
   const colon = text.indexOf(':');
-  const username = decodeURIComponent(colon === -1 ? text : text.slice(0, colon));
-  const password = colon === -1 ? null : decodeURIComponent(text.slice(colon + 1));
+  const username = decoded(colon === -1 ? text : text.slice(0, colon));
+  const password = colon === -1 ? null : decoded(text.slice(colon + 1));
   return { username: username === '' ? null : username, password };
 }
 
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error('ledger.url: a % stands for itself somewhere; write it %25');
+  }
+}
+
 function parseDb(text: string): number {
-  if (!/^\d{0,4}$/.test(text)) throw new Error(`ledger.url: "${text}" is no database number`);
+  if (!/^\d{0,4}$/.test(text)) throw new Error('ledger.url: what stands behind the host is no database number');
   return Number(text);
 }

@@ -286,10 +286,14 @@ export interface LedgerCheck {
   readonly detail: string;
 }
 
-/** The store cannot be asked, or cannot promise durability. Nothing is known about whether the operation happened: it can be run again. */
+/** The store cannot be asked, or cannot promise durability. Nothing is known about whether the operation happened, unless it never left: it can be run again. */
 export class LedgerUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** False: nothing of the operation has left for the store, so it never happens. */
+  readonly mayHappen: boolean;
+
+  constructor(message: string, { mayHappen = true, ...options }: ErrorOptions & { readonly mayHappen?: boolean } = {}) {
     super(message, options);
     this.name = 'LedgerUnavailable';
+    this.mayHappen = mayHappen;
   }
 }

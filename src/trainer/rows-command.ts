@@ -57,7 +57,7 @@ async function run(plan: RowsPlan, options: RowsOptions, io: RowsIo): Promise<nu
   const output = await openOutput(options, io);
   const runs: GroupRun[] = [];
   try {
-    const context = { plan, staged, http, output, explain: options.explain === true };
+    const context = { plan, taken: new Set<string>(), staged, http, output, explain: options.explain === true };
     for (const group of plan.groups) {
       const done = await runGroup(group, context);
       runs.push(done);

@@ -148,7 +148,7 @@ export class WorkerPool {
   }
 
   private headers(worker: Worker, json: boolean): Record<string, string> {
-    const key = this.options.apiKeys[worker.url] ?? this.options.apiKeys[`${worker.url}/v1`] ?? this.options.apiKey;
+    const key = this.options.apiKeys[worker.url] ?? this.options.apiKey;
     return {
       accept: 'application/json',
       ...(json ? { 'content-type': 'application/json' } : {}),

@@ -189,8 +189,14 @@ describe('a Redis ledger and its connection', () => {
         const attempt = newAttempt();
         const callId = await addCall(ledger, attempt, ['task', 'a']);
         proxy.mode = mode;
-        if (mode === 'refuse') proxy.cutAll();
-        await assert.rejects(ledger.admit(admission(attempt, newCallId())), LedgerUnavailable);
+        if (mode === 'refuse') {
+          proxy.cutAll();
+          await until(async () => events.some(({ kind }) => kind === 'disconnected'));
+        }
+        const refused = await ledger.admit(admission(attempt, newCallId())).catch((error: unknown) => error);
+        assert.ok(refused instanceof LedgerUnavailable);
+        // Without a connection nothing has left, so nothing has to be taken back later.
+        assert.equal(refused.mayHappen, mode === 'silent');
         await assert.rejects(ledger.commit(record(attempt, callId, ['task', 'a'])), LedgerUnavailable);
         await assert.rejects(
           ledger.snapshot(attempt),

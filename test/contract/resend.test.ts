@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Reply, type Stack, send, startStack } from '../support/stack.ts';
 
 /** What is a re-send, and what is a deliberate sample (design, "Never twice"). */
@@ -12,6 +14,10 @@ const BODIES = {
   messages: { path: 'messages', body: { model: 'policy', max_tokens: 9, messages: [turn] } },
 } as const;
 type Dialect = keyof typeof BODIES;
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(5);
+}
 
 describe('re-sends', () => {
   let stack: Stack;
@@ -143,6 +149,46 @@ describe('re-sends', () => {
       assert.match(other.text, /idempotency_key_reused/);
       assert.equal((await ledger(attempt)).records.length, 1);
     });
+
+    test(`${dialect}: a reply to a pipelined request that was handed over is not claimed again`, async () => {
+      const attempt = `pipelined-${dialect}`;
+      const { hostname, port } = new URL(stack.proxy.url);
+      const socket = connect(Number(port), hostname);
+      const request = (extra: object) => {
+        const text = JSON.stringify({ ...BODIES[dialect].body, ...extra });
+        return `POST ${new URL(url(attempt, dialect)).pathname} HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+      };
+      stack.worker.arm({ kind: 'hold' });
+      socket.write(request({ temperature: 0.1 }) + request({ temperature: 0.2 }));
+      await stack.worker.whenHeld(1);
+      await until(async () => (await ledger(attempt)).records.length === 1);
+      stack.worker.release();
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString();
+      });
+      await until(async () => text.split('HTTP/1.1 200').length === 3 && text.endsWith('}'));
+      socket.destroy();
+      assert.equal((await ask(attempt, dialect, { temperature: 0.2 })).status, 200);
+      assert.equal((await ledger(attempt)).records.length, 3);
+    });
+
+    // The header is of no use on Messages.
+    if (dialect !== 'messages')
+      test(`${dialect}: a request that names another parent is not the same one`, async () => {
+        const attempt = `named-${dialect}`;
+        const headers = { 'idempotency-key': 'k3' };
+        await ask(attempt, dialect, {}, headers);
+        const other = await ask(attempt, dialect, {}, { ...headers, 'x-nemo-gym-capture-parent': 'null' });
+        assert.equal(other.status, 400);
+        assert.match(other.text, /idempotency_key_reused/);
+        stack.worker.arm({ kind: 'hold' });
+        await hangUp(attempt, dialect, { temperature: 0.5 });
+        const second = await ask(attempt, dialect, { temperature: 0.5 }, { 'x-nemo-gym-capture-parent': 'null' });
+        assert.equal(second.status, 200);
+        stack.worker.release();
+        assert.equal((await ledger(attempt)).attempted_call_ids.length, 3);
+      });
 
     test(`${dialect}: repeating a call that failed is a new call`, async () => {
       const attempt = `failed-${dialect}`;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
-import { type Ledger, LedgerUnavailable } from '../../src/ledger/ledger.ts';
+import { type AttemptSnapshot, type Ledger, LedgerUnavailable } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { MIGRATIONS } from '../../src/ledger/sqlite/schema.ts';
 import { addCall, admission, newAttempt, newCallId, nowS, ROOT, record, until } from './ledger/builders.ts';
@@ -169,6 +169,33 @@ describe('a SQLite ledger and its file', () => {
       other.stdin.write('go on\n');
       assert.deepEqual(await admitted, ROOT);
       if (other.exitCode === null) await once(other, 'exit');
+    });
+  });
+
+  it('a lock that stays fails all that write together, and nobody who reads', async () => {
+    const file = newFile();
+    await withLedger(file, async (ledger) => {
+      const callId = await addCall(ledger, 'a', ['task', 'a']);
+      const other = new DatabaseSync(file);
+      other.exec('BEGIN IMMEDIATE');
+      // One wait for the lock is five seconds: a second one would see it go.
+      const unlock = setTimeout(() => other.exec('COMMIT'), 7_500);
+      try {
+        const answers = await Promise.allSettled([
+          ledger.admit(admission('a', newCallId())),
+          ledger.admit(admission('b', newCallId())),
+          ledger.close('a'),
+          ledger.snapshot('a'),
+        ]);
+        for (const answer of answers.slice(0, 3))
+          assert.ok(answer.status === 'rejected' && answer.reason instanceof LedgerUnavailable);
+        const snapshot = answers[3] as PromiseFulfilledResult<AttemptSnapshot>;
+        assert.deepEqual([snapshot.value.attemptedCallIds, snapshot.value.state], [[callId], 'open']);
+        assert.equal(other.isTransaction, true);
+      } finally {
+        clearTimeout(unlock);
+        other.close();
+      }
     });
   });
 

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { type RunningReferenceWorker, startReferenceWorker } from '../../src/reference-worker/reference-worker.ts';
-import { eventually, type ServeProcess, startServe } from '../support/serve-process.ts';
+import { startRedis } from '../support/redis-server.ts';
+import { eventually, ServeFailed, type ServeProcess, startServe } from '../support/serve-process.ts';
 import { send } from '../support/stack.ts';
 
 /** A process that is told to stop (SIGTERM): calls in flight are finished, for a while; nothing is lost. */
@@ -41,6 +42,59 @@ describe('SIGTERM', () => {
       () => send('GET', `${proxy.url}/health/ready`),
       (ready) => ready.status === 503,
     );
+
+  test('a trainer that waits in close gets the ledger before the process ends', async () => {
+    for (const [drainS, complete] of [
+      ['60', true],
+      ['1', false],
+    ] as const) {
+      const proxy = await serve({ 'deadlines.drain_s': drainS });
+      const name = `${attempt}-${drainS}`;
+      worker.arm({ kind: 'hold' });
+      const call = proxy.post(`/ng-rollout/${name}/v1/chat/completions`, CHAT).catch((error: unknown) => error);
+      await worker.whenHeld(1);
+      const closed = proxy.control('POST', `/ledger/${name}/close?wait_s=300`);
+      await eventually(
+        () => proxy.control('GET', `/ledger/${name}`),
+        ({ json }) => json.state === 'closed',
+      );
+      proxy.kill('SIGTERM');
+      await isStopping(proxy);
+      if (complete) worker.release();
+      const { status, json } = await closed;
+      assert.deepEqual([status, json.complete, json.manifest.records.length], [200, complete, complete ? 1 : 0]);
+      assert.equal(await proxy.exited, 0);
+      if (!complete) worker.release();
+      await call;
+    }
+  });
+
+  test('a ledger that cannot be reached does not keep the process from ending by itself', async () => {
+    const redis = await startRedis({});
+    const proxy = await serve({ 'ledger.url': redis.url, 'deadlines.drain_s': '1' });
+    worker.arm({ kind: 'hold' });
+    const call = proxy.post(path, CHAT).catch((error: unknown) => error);
+    await worker.whenHeld(1);
+    process.kill(redis.pid, 'SIGSTOP');
+    proxy.kill('SIGTERM');
+    assert.equal(await proxy.exited, 0);
+    process.kill(redis.pid, 'SIGCONT');
+    worker.release();
+    await call;
+    await redis.stop();
+  });
+
+  test('a control port that is taken ends the process, which says so in words', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const failed = await serve({ 'control.port': String(port) }).catch((error: unknown) => error);
+    assert.ok(failed instanceof ServeFailed);
+    assert.equal(failed.code, 1);
+    assert.match(failed.output, /gym-model-proxy: listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+\n/);
+    assert.doesNotMatch(failed.output, /\n {4}at /);
+    taken.close();
+  });
 
   test('a call in flight is finished and recorded; new ones get 503; then the process ends', async () => {
     const proxy = await serve();

@@ -58,7 +58,7 @@ function factsOf(dialect: Dialect, parsed: ParsedCall | ServiceError): unknown {
         ...evidence,
         summarizer: evidence.summarizer.summary(),
         sketches: request.messages.map((message, at) => sketchOf(message, evidence.items[at]!)),
-        identity: requestDigest(dialect, body, evidence.identity),
+        identity: requestDigest(dialect, body, evidence.identity, undefined),
       };
     }),
   };

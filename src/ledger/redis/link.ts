@@ -54,16 +54,20 @@ export class Link {
   async ask<T>(what: string, send: () => Promise<T>, moreMs = 0): Promise<T> {
     const timeoutMs = this.#timeoutMs + moreMs;
     const deadlineMs = performance.now() + timeoutMs;
+    let mayHappen = false;
     const unavailable = (cause: Error | null) =>
       new LedgerUnavailable(`Redis could not run ${what} within ${timeoutMs} ms: ${cause?.message || 'no answer'}`, {
         cause,
+        mayHappen,
       });
     let reason: Error | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const leftMs = deadlineMs - performance.now();
-      if (this.#isStopped) throw new LedgerUnavailable('the ledger has been stopped');
+      if (this.#isStopped) throw new LedgerUnavailable('the ledger has been stopped', { mayHappen });
       if (leftMs <= 0) throw unavailable(reason ?? this.#lastError);
       try {
+        // Otherwise the client refuses it: it keeps no queue.
+        if (this.client.status === 'ready') mayHappen = true;
         this.#oneWrite.hold();
         return await within(leftMs, send());
       } catch (error) {

@@ -3,7 +3,8 @@ import type { Runner } from './connection.ts';
 const CODE = 'ledger_unavailable';
 /** Longer than any command can lie in a queue on its way to the server. */
 const KEEP_MS = String(3_600_000);
-const MOST = 10_000;
+/** The first ones are kept: they are the ones that lie on the way to the server. */
+const MOST = 100_000;
 
 /**
  * Admissions that were answered with LedgerUnavailable although they may have reached the server, or may still: their calls never ran, so an intent would stay
@@ -20,8 +21,7 @@ export class LostAdmissions {
   }
 
   add(attempt: string, callId: string): void {
-    this.#lost.set(callId, attempt);
-    if (this.#lost.size > MOST) this.#lost.delete(this.#lost.keys().next().value!);
+    if (this.#lost.size < MOST) this.#lost.set(callId, attempt);
   }
 
   /** Called before an admission is tried once more: it is not lost any more. */

@@ -136,7 +136,7 @@ export class RedisLedger implements Ledger {
       return (await this.#durable.run('admit', request.attempt, args)) as [string];
     } catch (error) {
       // It may still arrive: nobody would settle what it records.
-      if (error instanceof LedgerUnavailable) this.#lost.add(request.attempt, request.callId);
+      if (error instanceof LedgerUnavailable && error.mayHappen) this.#lost.add(request.attempt, request.callId);
       throw error;
     }
   }

@@ -126,6 +126,11 @@ function sqliteCode(error: unknown): number | null {
   return typeof code === 'number' ? code & 0xff : null;
 }
 
+/** Whether another program holds the lock that writing needs. */
+export function isLocked(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY;
+}
+
 /** Why the file cannot be used, in words and with SQLite's own message; null for a defect of ours. */
 export function whyUnavailable(error: unknown): string | null {
   const known = UNAVAILABLE[sqliteCode(error) ?? -1];

@@ -1,4 +1,4 @@
-import { whyUnavailable } from './database.ts';
+import { isLocked, whyUnavailable } from './database.ts';
 import { type Durability, OPERATIONS, type OperationName, runOperation, type Store } from './store.ts';
 
 export interface Job {
@@ -16,16 +16,20 @@ export type Answer =
 
 /**
  * Runs what arrived together in one transaction, so that one sync serves all. If anything in it fails, all of it is rolled back and each job runs
- * again in a transaction of its own: one failing job does not fail the others, and nothing is answered that is not on disk.
+ * again in a transaction of its own: one failing job does not fail the others, and nothing is answered that is not on disk. A lock of another program fails all that
+ * write: each of them would wait for it as long again. It does not keep anybody from reading.
  */
 export function runTogether(store: Store, jobs: readonly Job[]): Answer[] {
   try {
     return inTransaction(store, jobs);
   } catch (error) {
     if (jobs.length === 1) return [failure(jobs[0]!, error)];
-    return jobs.flatMap((job) => runTogether(store, [job]));
+    const locked = isLocked(error);
+    return jobs.flatMap((job) => (locked && !reads(job) ? [failure(job, error)] : runTogether(store, [job])));
   }
 }
+
+const reads = (job: Job) => OPERATIONS[job.name].durability === 'read';
 
 function inTransaction(store: Store, jobs: readonly Job[]): Answer[] {
   const durability = strongest(jobs);

@@ -13,7 +13,10 @@ const options = z.strictObject({
   normalize: z.boolean().optional(),
   /** One bound for both sides, or [low, high]. */
   clip: z
-    .union([z.number().positive(), z.tuple([z.number(), z.number()])])
+    .union([
+      z.number().positive(),
+      z.tuple([z.number(), z.number()]).refine(([low, high]) => low <= high, 'the lower bound comes first'),
+    ])
     .nullable()
     .optional(),
   sequence_error_threshold: z.number().nullable().optional(),

@@ -47,11 +47,11 @@ export async function planRows(options: RowsOptions, directory: string): Promise
   const policy = await usable(resolvePolicy(options.policy, directory));
   const file = options.group === undefined ? null : await usable(readGroupFile(options.group));
   const groups = withOwn(file?.groups ?? [{ group: null, options: DEFAULT_GROUP_OPTIONS, rollouts: [] }], own);
-  for (const { rollouts } of groups) {
-    if (
-      rollouts.some((rollout) => rollout.kind === 'sources' && rollout.staged === null) &&
-      options.staged === undefined
-    ) {
+  for (const { rollouts, options: chosen } of groups) {
+    const sources = rollouts.filter((rollout) => rollout.kind === 'sources');
+    if (chosen.sequenceErrorThreshold !== null && sources.some(({ trainerLogprobs }) => trainerLogprobs === null))
+      throw new RowsUsageError('sequence_error_threshold needs trainer_logprobs of every rollout');
+    if (sources.some(({ staged }) => staged === null) && options.staged === undefined) {
       throw new RowsUsageError('give --staged: a file of JSON lines, or the base URL of a reference worker');
     }
   }

@@ -12,7 +12,7 @@ import { type PlannedGroup, type RewardOnly, type RolloutSources, readTrainerLog
 import { rowHead, rowTail } from './row-lines.ts';
 import type { RowOutput } from './row-output.ts';
 import { RowSpool } from './row-spool.ts';
-import { type RowsPlan, readResultText } from './rows-options.ts';
+import { type RowsPlan, RowsUsageError, readResultText } from './rows-options.ts';
 import type { StagedSources } from './staged-sources.ts';
 
 /** What a run of one group came to; small, whatever the size of its rows. */
@@ -37,6 +37,8 @@ export interface RolloutRun extends GroupMember {
 
 export interface GroupContext {
   readonly plan: RowsPlan;
+  /** Groups and attempts that were taken so far: row ids and tokens must not come twice. */
+  readonly taken: Set<string>;
   readonly staged: StagedSources;
   readonly http: HttpOptions;
   readonly output: RowOutput;
@@ -71,13 +73,29 @@ class RunningGroup {
   }
 
   async take(rollout: RolloutSources | RewardOnly, at: number): Promise<void> {
-    if (rollout.kind === 'reward') this.members.push(rewardOnly(rollout, rollout.slot ?? at));
+    if (rollout.kind === 'reward') this.members.push(rewardOnly(rollout, this.takeSlot(rollout.slot ?? at)));
     else await this.build(rollout, at);
+  }
+
+  private takeSlot(slot: number): number {
+    if (this.members.some((member) => member.slot === slot))
+      throw new RowsUsageError(
+        `two rollouts of ${this.name === null ? 'the group' : `group ${this.name}`} have slot ${slot}, so their rows would have the same ids: give each its own "slot"`,
+      );
+    return slot;
+  }
+
+  /** Throws {@link RowsUsageError} if it was taken before. */
+  private takeOnce(kind: 'group' | 'attempt', name: string): void {
+    const { taken } = this.context;
+    if (taken.has(`${kind} ${name}`)) throw new RowsUsageError(`${kind} ${name} stands there twice`);
+    taken.add(`${kind} ${name}`);
   }
 
   async finish(): Promise<GroupRun> {
     const { members, planned, context } = this;
     const group = this.name ?? 'group';
+    this.takeOnce('group', group);
     const verdict = weighGroup(group, members, planned.options);
     if (verdict.kind === 'kept') await this.publish(verdict);
     const rows = verdict.kind === 'kept' ? members.reduce((sum, member) => sum + member.rowIds.length, 0) : 0;
@@ -94,7 +112,9 @@ class RunningGroup {
     const attempt = ledger.ok ? ledger.value.attempt : rollout.ledger;
     const own = namesOf(attempt);
     this.name ??= own.group;
-    const names = { attempt, group: this.name, slot: rollout.slot ?? (own.group === this.name ? own.slot : at) };
+    this.takeOnce('attempt', attempt);
+    const slot = this.takeSlot(rollout.slot ?? (own.group === this.name ? own.slot : at));
+    const names = { attempt, group: this.name, slot };
     const store = staged.open(rollout.staged ?? (plan.staged as string));
     const outcome = await buildRollout({ attempt, ledger, result, policy: plan.policy, staged: store, names });
     const judgement = judgeRollout(outcome, this.planned.options, await readTrainerLogprobs(rollout.trainerLogprobs));

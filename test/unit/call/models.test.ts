@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { buildModelList } from '../../../src/call/models.ts';
 import type { Context } from '../../../src/context.ts';
 import type { SendOutcome } from '../../../src/worker/send.ts';
@@ -21,14 +21,24 @@ const silence: SendOutcome = {
   headSeen: false,
 };
 
+function mockClock(t: TestContext) {
+  let nowMs = 1000;
+  t.mock.method(performance, 'now', () => nowMs);
+  return {
+    tick(ms: number) {
+      nowMs += ms;
+    },
+  };
+}
+
 describe('model list', () => {
   test('workers that do not answer are waited for five seconds in all, not each', async (t) => {
-    t.mock.timers.enable({ apis: ['Date'] });
+    const clock = mockClock(t);
     const waits: number[] = [];
     const models = buildModelList(
       world(['a', 'b', 'c', 'd', 'e'], async (_name, timeoutMs) => {
         waits.push(timeoutMs);
-        t.mock.timers.tick(timeoutMs);
+        clock.tick(timeoutMs);
         return silence;
       }),
     );
@@ -37,12 +47,12 @@ describe('model list', () => {
   });
 
   test('the next worker is asked where one is silent, and the list stays when all are', async (t) => {
-    t.mock.timers.enable({ apis: ['Date'] });
+    const clock = mockClock(t);
     let up = true;
     const models = buildModelList(world(['a', 'b'], async (name) => (up && name === 'b' ? answer : silence)));
     assert.equal(await models.list(), list);
     up = false;
-    t.mock.timers.tick(10_000);
+    clock.tick(10_000);
     assert.equal(await models.list(), list);
     assert.equal(await models.find('org/m'), '{"id":"org/m"}');
     assert.equal(await models.find('org'), null);

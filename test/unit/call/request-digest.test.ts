@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { parseBody, requestDigest } from '../../../src/call/parse-call.ts';
 import type { Dialect } from '../../../src/protocol/conversation.ts';
 
-function digest(text: string, dialect: Dialect = 'responses', evidence = 'e'): string {
+function digest(text: string, dialect: Dialect = 'responses', evidence = 'e', namedParent?: string | null): string {
   const body = parseBody(Buffer.from(text), 64);
   if ('status' in body) throw new Error(body.message);
-  return requestDigest(dialect, body, evidence);
+  return requestDigest(dialect, body, evidence, namedParent);
 }
 
 const CALL = '{"model":"m","input":[{"role":"user","content":"hi"}],"temperature":1}';
@@ -35,6 +35,11 @@ const OTHER: readonly [what: string, text: string][] = [
 for (const [what, text] of OTHER) {
   test(`${what} makes another call`, () => assert.notEqual(digest(text), digest(CALL)));
 }
+
+test('another named parent makes another call, and so does none', () => {
+  const digests = [undefined, null, 'null', 'a', 'b'].map((parent) => digest(CALL, 'responses', 'e', parent));
+  assert.equal(new Set(digests).size, 5);
+});
 
 test('another dialect makes another call', () => assert.notEqual(digest(CALL, 'chat'), digest(CALL)));
 

@@ -42,6 +42,75 @@ describe('configuration', () => {
     assert.equal(ownerKeyOf(config), 'capture_key');
   });
 
+  test('a fault of the file is told without the lines around it, which may hold secrets', () => {
+    const path = file('control:\n  token: SECRETsecretSECRET12\n  token: SECRETsecretSECRET13\n');
+    assert.deepEqual(faults({ file: path }), [`  - ${path}: Map keys must be unique at line 3, column 3`]);
+  });
+
+  test('a section that is none is a fault, also where the environment sets one of its keys', () => {
+    const sources = { file: file('server: 8080\n'), env: { GYM_PROXY_PORT: '1' } };
+    assert.deepEqual(faults(sources), ['  - server: Invalid input: expected object, received number']);
+  });
+
+  test('secrets lose the line break that files end with; what no header can carry is refused', () => {
+    const token = 'token-of-sixteen-chars';
+    const config = loadConfig({
+      env: {
+        GYM_PROXY_CONTROL_TOKEN: `${token}\n`,
+        GYM_PROXY_WORKER_API_KEY: 'key\n',
+        GYM_PROXY_WORKER_API_KEYS: '{"http://a/v1/": "one "}',
+        GYM_PROXY_WORKERS: 'http://a',
+        GYM_PROXY_AGENT_KEY_SECRET: `${token}${token}\n`,
+      },
+    });
+    assert.deepEqual([config.control.token, config.worker.api_key], [token, 'key']);
+    assert.deepEqual(config.worker.api_keys, { 'http://a': 'one' });
+    assert.equal(config.agents.key_secret, token + token);
+    for (const bad of ['two words of a token', 'töken-of-sixteen-chars']) {
+      assert.deepEqual(faults({ flags: { 'control.token': bad } }), [
+        '  - control.token (GYM_PROXY_CONTROL_TOKEN): holds a character that no header can carry as part of a key: only printable ASCII without spaces',
+      ]);
+    }
+  });
+
+  test('a control port that is the agents’ port is none of its own', () => {
+    const port = (flags: Record<string, string>) => loadConfig({ flags }).control.port;
+    assert.equal(port({ 'server.port': '90', 'control.port': '90' }), null);
+    assert.equal(port({ 'server.port': '90', 'control.port': '90', 'control.host': '127.0.0.1' }), null);
+    assert.equal(port({ 'server.port': '90', 'control.port': '90', 'control.host': '10.0.0.1' }), 90);
+    assert.equal(port({ 'server.port': '90', 'control.port': '91' }), 91);
+    assert.equal(port({ 'server.port': '0', 'control.port': '0' }), 0);
+  });
+
+  test('a key for a worker that there is not is a fault', () => {
+    assert.deepEqual(faults({ flags: { workers: 'http://a', 'worker.api_keys': '{"http://b/": "x"}' } }), [
+      '  - worker.api_keys: http://b is none of workers',
+    ]);
+  });
+
+  test('times that no timer can have are faults; the values that a key can have are told', () => {
+    const flags = { 'deadlines.drain_s': '2592000', 'worker.health_s': '3000000', 'ledger.lease_s': '7000000' };
+    assert.deepEqual(
+      faults({ flags }).map((line) => line.replace(/^ {2}- (\S+) \(\S+\): /, '$1 ')),
+      ['ledger.lease_s', 'worker.health_s', 'deadlines.drain_s'].map(
+        (key) => `${key} Too big: expected number to be <=2000000`,
+      ),
+    );
+    assert.deepEqual(faults({ flags: { 'capture.schema_version': '4' } }), [
+      '  - capture.schema_version (GYM_PROXY_CAPTURE_SCHEMA_VERSION): Invalid option: expected one of 2|3',
+    ]);
+    assert.deepEqual(faults({ flags: { 'ledger.url': 'redis://h:port' } }), [
+      '  - ledger.url (GYM_PROXY_LEDGER_URL): where host:port should stand is something else; in names and passwords @ : / and % are written %40 %3A %2F and %25',
+    ]);
+  });
+
+  test('a variable that is named by the pattern of the others leads to the one that is meant', () => {
+    assert.deepEqual(faults({ env: { GYM_PROXY_SERVER_PORT: '1', GYM_PROXY_SERVER_HOST: 'h' } }), [
+      '  - unknown variable GYM_PROXY_SERVER_PORT; did you mean GYM_PROXY_PORT?',
+      '  - unknown variable GYM_PROXY_SERVER_HOST; did you mean GYM_PROXY_HOST?',
+    ]);
+  });
+
   test('the file, then the environment, then flags: later ones win', () => {
     const sources = {
       file: file('server: { port: 1000, host: 10.0.0.1 }\nlog: { level: debug }\n'),

@@ -70,10 +70,21 @@ describe('parseLedgerUrl', () => {
     ['sqlite://relative/ledger.db', /needs a path/],
     ['redis://', /is none of/],
     ['redis://a,b', /several hosts need redis\+sentinel:\/\/ or redis\+cluster:\/\//],
-    ['redis://h:0', /"h:0" is no host:port/],
-    ['redis://h:99999', /"h:99999" is no host:port/],
-    ['redis://h:port', /"h:port" is no host:port/],
-    ['redis://h/db', /"db" is no database number/],
+    ['redis://h:0', /ledger.url: where host:port should stand is something else; /],
+    ['redis://h:99999', /ledger.url: where host:port should stand is something else; /],
+    ['redis://h:port', /ledger.url: where host:port should stand is something else; /],
+    ['redis://h/db', /ledger.url: what stands behind the host is no database number$/],
+    ['redis://u:%zz@h', /ledger.url: a % stands for itself somewhere; write it %25$/],
+    // A password that was not encoded is not shown, whatever part of it is taken for something else.
+    [
+      'redis://u:se@cret@h:1',
+      /ledger.url: where host:port should stand is something else; in names and passwords @ : \/ and % are written %40 %3A %2F and %25$/,
+    ],
+    [
+      'redis://u:se/cret@h:1',
+      /ledger.url: where host:port should stand is something else; in names and passwords @ : \/ and % are written %40 %3A %2F and %25$/,
+    ],
+    ['redis://u@h/cret', /ledger.url: what stands behind the host is no database number$/],
     ['redis+sentinel://a,b', /needs the name of the master/],
     ['redis+cluster://a/1', /no numbered databases/],
   ];

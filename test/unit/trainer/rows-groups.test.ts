@@ -26,6 +26,50 @@ describe('groups', () => {
     }
   });
 
+  test('what would give row ids or tokens twice is refused, and says what to change', async () => {
+    const refused = async (groups: object[]) => {
+      const { exit, out, warned } = await folder.run({ group: folder.write('twice.json', { groups }) });
+      assert.deepEqual([exit, out], [ROWS_EXIT.usage, '']);
+      return warned;
+    };
+    const [first, second] = [folder.member('six0'), folder.member('six1')];
+    assert.equal(
+      await refused([
+        {
+          rollouts: [
+            { ...first, slot: 3 },
+            { ...second, slot: 3 },
+          ],
+        },
+      ]),
+      'two rollouts of group x have slot 3, so their rows would have the same ids: give each its own "slot"\n',
+    );
+    assert.equal(
+      await refused([{ rollouts: [first, { slot: 0, reward: 1 }] }]),
+      'two rollouts of group x have slot 0, so their rows would have the same ids: give each its own "slot"\n',
+    );
+    assert.equal(await refused([{ rollouts: [first, { ...first, slot: 5 }] }]), 'attempt x_g0 stands there twice\n');
+    const twoGroups = await folder.run({
+      group: folder.write('same.json', { groups: [{ rollouts: [first] }, { group: 'x', rollouts: [second] }] }),
+    });
+    assert.deepEqual([twoGroups.exit, twoGroups.warned], [ROWS_EXIT.usage, 'group x stands there twice\n']);
+  });
+
+  test('options that cannot be applied are refused', async () => {
+    const refused = async (options: object) => {
+      const { exit, warned } = await folder.run({
+        group: folder.write('options.json', { rollouts: [folder.member('six0')], options }),
+      });
+      assert.equal(exit, ROWS_EXIT.usage);
+      return warned;
+    };
+    assert.equal(
+      await refused({ sequence_error_threshold: 2 }),
+      'sequence_error_threshold needs trainer_logprobs of every rollout\n',
+    );
+    assert.match(await refused({ clip: [2, 1] }), /options\.clip/);
+  });
+
   test('six rollouts of two groups: thirteen rows, padded to sixteen over four ranks', async () => {
     const groups = [
       [0, 1, 2],

@@ -36,6 +36,7 @@ end
 
 -- Calls for this request whose reply may still be handed over; those that never will are left out.
 local unhanded = ''
+local AT_ONCE = 1000
 
 -- The re-send rule (design, "Never twice"): the call to join, or nil and whether the key was used for another request.
 local function findResend()
@@ -45,11 +46,18 @@ local function findResend()
     if digest and digest ~= requestDigest then return nil, true end
     if digest and answerable(readCall(id)) then return id end
   end
-  for _, id in ipairs(unhandedCalls(requestDigest)) do
-    local waiters = waitersOf(id)
-    if answerable(readCall(id)) then
-      if next(waiters) == nil or waiters[callId] then return id end
-      unhanded = unhanded .. id .. ' '
+  unhanded = unhandedCalls(requestDigest)
+  local ids = {}
+  for id in string.gmatch(unhanded, '%S+') do ids[#ids + 1] = id end
+  for from = 1, #ids, AT_ONCE do
+    local waiting = redis.call('HMGET', waited, unpack(ids, from, math.min(from + AT_ONCE - 1, #ids)))
+    for at = 1, #waiting do
+      -- What somebody else waits for is nobody's to claim.
+      if not waiting[at] or string.find(waiting[at], '"' .. callId .. '":', 1, true) then
+        local id = ids[from + at - 1]
+        if answerable(readCall(id)) then return id end
+        unhanded = withoutCall(unhanded, id)
+      end
     end
   end
   return nil, false

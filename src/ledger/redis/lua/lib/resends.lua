@@ -1,18 +1,22 @@
 -- Calls for one request whose reply was not handed over yet: field `d:<request digest>` of `resends`, ids each followed by a space.
+-- There can be thousands of them, each looked at by each: a step costs a few lookups and one copy of the list, no decoding.
+
 local function unhandedCalls(digest)
-  local ids = {}
-  for id in string.gmatch(redis.call('HGET', resends, 'd:' .. digest) or '', '%S+') do ids[#ids + 1] = id end
-  return ids
+  return redis.call('HGET', resends, 'd:' .. digest) or ''
+end
+
+-- The list without one of its ids.
+local function withoutCall(list, id)
+  local at = string.find(' ' .. list, ' ' .. id .. ' ', 1, true)
+  return at and string.sub(list, 1, at - 1) .. string.sub(list, at + #id + 1) or list
 end
 
 local function forgetUnhanded(digest, gone)
-  local left = ''
-  for _, id in ipairs(unhandedCalls(digest)) do
-    if id ~= gone then left = left .. id .. ' ' end
-  end
+  local list = unhandedCalls(digest)
+  local left = withoutCall(list, gone)
   if left == '' then
     redis.call('HDEL', resends, 'd:' .. digest)
-  else
+  elseif left ~= list then
     redis.call('HSET', resends, 'd:' .. digest, left)
   end
 end
