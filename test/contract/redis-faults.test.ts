@@ -341,11 +341,17 @@ describe('a Redis ledger and its connection', () => {
   it('says at once that the server is out of memory, records nothing, and goes on when it is not', async () => {
     await withLedger({}, async (ledger) => {
       const [attempt, callId] = [newAttempt(), newCallId()];
+      const [retired, deleted] = [newAttempt(), newAttempt()];
       await ledger.admit(admission(attempt, callId));
+      for (const done of [retired, deleted]) await ledger.admit(admission(done, newCallId()));
       await client.config('SET', 'maxmemory', '1');
       try {
         await assert.rejects(ledger.admit(admission(attempt, newCallId())), /LedgerUnavailable: .*maxmemory/);
         await assert.rejects(ledger.commit(record(attempt, callId, ['task', 'a'])), /LedgerUnavailable: .*maxmemory/);
+        // What makes room again goes through.
+        assert.deepEqual(await ledger.retire([retired]), { removed: [retired], absent: [] });
+        assert.deepEqual(await ledger.delete([deleted]), { removed: [deleted], absent: [] });
+        assert.equal(await ledger.snapshot(retired), 'retired');
       } finally {
         await client.config('SET', 'maxmemory', '0');
       }

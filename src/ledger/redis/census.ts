@@ -38,6 +38,10 @@ export class Census {
     await this.#durable.run('register', '', [attempt, '']);
   }
 
+  async isListed(attempt: string): Promise<boolean> {
+    return (await this.#connection.command('ZSCORE', listKey('names'), attempt)) !== null;
+  }
+
   /** Takes the census unless another replica did so just now. Returns the attempts that were deleted as abandoned. */
   async take(): Promise<string[]> {
     const intervalMs = String(Math.max(1, Math.floor((this.#options.leaseS * 1000) / 6)));

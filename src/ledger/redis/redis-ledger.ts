@@ -230,7 +230,8 @@ export class RedisLedger implements Ledger {
       const some = names.slice(from, from + REMOVALS_AT_ONCE);
       const answers = await Promise.all(
         some.map(async (attempt) => {
-          if (mode === 'retire') await this.#census.list(attempt);
+          // What has calls is listed already, and a server without room for more can still be told to forget it.
+          if (mode === 'retire' && !(await this.#census.isListed(attempt))) await this.#census.list(attempt);
           return this.#tell(attempt, await this.#durable.run('remove', attempt, args));
         }),
       );
