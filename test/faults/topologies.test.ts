@@ -91,6 +91,12 @@ async function failOver(setup: SentinelSetup, master: RedisServer): Promise<void
     (role) => role === 'master',
     FAILOVER_MS,
   );
+  // Before Sentinel is through with it, it could go back to a master that lives again.
+  await eventually(
+    () => Promise.all(setup.sentinels.map((sentinel) => masterPortOf(sentinel, setup.masterName))),
+    (ports) => ports.every((port) => port === other.port),
+    FAILOVER_MS,
+  );
   await master.restart();
   // Sentinel would tell it, too, some time after it has seen it again.
   await commandTo(master, 'REPLICAOF', '127.0.0.1', String(other.port));
@@ -110,6 +116,14 @@ async function commandTo(server: RedisServer, name: string, ...args: string[]): 
   await client.connect();
   await client.call(name, ...args);
   client.disconnect();
+}
+
+async function masterPortOf(sentinel: RedisServer, masterName: string): Promise<number> {
+  const client = new Redis(sentinel.port, { lazyConnect: true });
+  await client.connect();
+  const [, port] = (await client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', masterName)) as [string, string];
+  client.disconnect();
+  return Number(port);
 }
 
 async function roleOf(server: RedisServer): Promise<string> {

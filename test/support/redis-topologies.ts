@@ -62,7 +62,8 @@ export async function startSentinelSetup(
 function sentinelConfig(masterName: string, masterPort: number, quorum: number): string {
   return [
     `sentinel monitor ${masterName} 127.0.0.1 ${masterPort} ${quorum}`,
-    `sentinel down-after-milliseconds ${masterName} 1000`,
+    // A busy machine keeps a server from answering for a second.
+    `sentinel down-after-milliseconds ${masterName} 2500`,
     `sentinel failover-timeout ${masterName} 5000`,
     `sentinel parallel-syncs ${masterName} 1`,
     '',
