@@ -54,9 +54,10 @@ function collect(
   const fail = () =>
     end(new ServiceErrorException(serviceError('invalid_request', 'The body did not arrive in full.')));
   const take = (chunk: Buffer) => {
+    if (isOver) return;
     length += chunk.length;
     if (length > limitBytes) end(new ServiceErrorException(bodyTooLarge(limitBytes)));
-    else if (!isOver) chunks.push(chunk);
+    else chunks.push(chunk);
   };
   const finish = () => end(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length));
   if (contentLength > limitBytes) done(new ServiceErrorException(bodyTooLarge(limitBytes)));

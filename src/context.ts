@@ -26,8 +26,7 @@ export interface Context {
   readonly histories: KnownHistories;
   /** What the ledger could not be told while it was away. */
   readonly owed: OwedRows;
-  /** Set once the process was told to stop: new calls are refused, calls in flight are finished. */
-  /** `draining`: told to stop. `drained`: no call is waited for any more. */
+  /** `draining`: the process was told to stop, so new calls are refused and calls in flight are finished. `drained`: no call is waited for any more. */
   readonly lifecycle: { draining: boolean; drained: boolean };
   /** Name of this process in intents and leases; new at every start. */
   readonly replica: string;

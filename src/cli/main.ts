@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { ConfigError } from '../../config/load.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
+import { isSystemError } from '../system-error.ts';
 import { UsageError } from './usage-error.ts';
 import { packageVersion } from './version.ts';
 
@@ -31,10 +32,9 @@ const asked = process.argv[2] ?? '';
 for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
   program.addCommand(await (COMMANDS[name] as () => Promise<Command>)());
 
-/** Also what the operating system refuses: a port that is taken, a file that is not there. */
 function isForPeople(error: unknown): error is Error {
   if (error instanceof ConfigError || error instanceof UsageError || error instanceof LedgerUnavailable) return true;
-  return error instanceof Error && 'syscall' in error;
+  return isSystemError(error);
 }
 
 try {

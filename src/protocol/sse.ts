@@ -12,8 +12,12 @@ const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g;
  * some clients take for line breaks become escapes, so the value is unchanged.
  */
 export function sseFrame(json: string, event: string | null = null): string {
-  const data = singleLine(json);
-  return event === null ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
+  return lineFrame(singleLine(json), event);
+}
+
+/** {@link sseFrame} of JSON that is a {@link singleLine} already. */
+export function lineFrame(line: string, event: string | null = null): string {
+  return event === null ? `data: ${line}\n\n` : `event: ${event}\ndata: ${line}\n\n`;
 }
 
 /** JSON text, or a part of it between tokens, with the same value and nothing in it that any client takes for a line break. */

@@ -1,3 +1,4 @@
+import { isSystemError } from '../system-error.ts';
 import { paddingRows } from './padding.ts';
 import { countReasons, REASONS } from './reasons.ts';
 import { rowLine } from './rows-run/row-lines.ts';
@@ -130,8 +131,4 @@ function summary({ group, verdict, members, rows }: GroupRun) {
       reasons: member.reasons,
     })),
   };
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error;
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Reply, type Stack, send, startStack } from '../support/stack.ts';
+import { until } from './ledger/builders.ts';
 
 /** What is a re-send, and what is a deliberate sample (design, "Never twice"). */
 
@@ -14,10 +14,6 @@ const BODIES = {
   messages: { path: 'messages', body: { model: 'policy', max_tokens: 9, messages: [turn] } },
 } as const;
 type Dialect = keyof typeof BODIES;
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(5);
-}
 
 describe('re-sends', () => {
   let stack: Stack;

@@ -1,8 +1,8 @@
 import type { ReplyContext } from '../conversation.ts';
-import { customInput } from '../custom-tool.ts';
 import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { MESSAGE_STRIP } from '../strip.ts';
+import { customCallJson } from './upstream-to-chat.ts';
 
 /** Names that never reach an agent, at any of the three levels of a completion (protocol section 2). Log probabilities that were asked for do. */
 const NEVER_SERVED: ReadonlySet<string> = new Set([...MESSAGE_STRIP, 'kv_transfer_params']);
@@ -26,11 +26,7 @@ function customCall(call: JsonNode, clientTools: ReplyContext['clientTools']): J
   const called = call.get('function');
   const name = called?.get('name')?.string();
   if (name === undefined || clientTools.get(name)?.kind !== 'custom') return null;
-  const id = call.get('id');
-  const input = customInput(called?.get('arguments')?.string() ?? '');
-  return [
-    `{"id":${id === undefined ? 'null' : id.rawText()},"type":"custom","custom":{"name":${jsonString(name)},"input":${jsonString(input)}}}`,
-  ];
+  return [customCallJson(call.get('id')?.rawText() ?? 'null', name, called?.get('arguments')?.string() ?? '')];
 }
 
 type Inner = (key: string, value: JsonNode) => JsonFragment[] | null;

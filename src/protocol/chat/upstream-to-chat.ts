@@ -89,9 +89,13 @@ function messageJson(request: ConvertedRequest, answer: EngineAnswer, options: R
 function toolCallJson(request: ConvertedRequest, call: EngineToolCall): string {
   const id = jsonString(call.id);
   const name = jsonString(call.name);
-  if (isCustomCall(request, call))
-    return `{"id":${id},"type":"custom","custom":{"name":${name},"input":${jsonString(customInput(call.arguments))}}}`;
+  if (isCustomCall(request, call)) return customCallJson(id, call.name, call.arguments);
   return `{"id":${id},"type":"function","function":{"name":${name},"arguments":${jsonString(call.arguments)}}}`;
+}
+
+/** A call of a custom tool, of which the engine made a function call. `id`: as JSON. */
+export function customCallJson(id: string, name: string, argumentsText: string): string {
+  return `{"id":${id},"type":"custom","custom":{"name":${jsonString(name)},"input":${jsonString(customInput(argumentsText))}}}`;
 }
 
 /** What the reply counts as (section 7): a message item if it has text, then one item per call. Reasoning gives none. */

@@ -1,7 +1,7 @@
 import type { ConvertedRequest, EngineAnswer, RenderedReply, ReplyOptions } from '../conversation.ts';
 import { jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { pieces, singleLine } from '../sse.ts';
+import { lineFrame, pieces, singleLine } from '../sse.ts';
 import { responseHead } from './chat-to-responses.ts';
 import { IN_PROGRESS, type ResponseHead, responseObject } from './response-object.ts';
 
@@ -40,7 +40,7 @@ class EventWriter {
   }
 
   private push(type: string, line: string): void {
-    this.frames.push(`event: ${type}\ndata: {"type":"${type}","sequence_number":${this.frames.length},${line}}\n\n`);
+    this.frames.push(lineFrame(`{"type":"${type}","sequence_number":${this.frames.length},${line}}`, type));
   }
 
   /** The deltas of a text, each in its own event; the text in pieces that no code point is cut by. */
