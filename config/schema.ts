@@ -221,7 +221,7 @@ export const configSchema = z.strictObject({
         z.enum(['reasoning', 'reasoning_content', 'both']).default('reasoning'),
         'name under which the reasoning of earlier turns goes to the engine',
       ),
-      connect_s: key(seconds.min(0.01).default(5), 'time to connect to a worker'),
+      connect_s: key(timerSeconds.min(0.01).default(5), 'time to connect to a worker'),
       health_s: key(timerSeconds.min(0.1).default(5), 'pause between two looks at a worker that failed'),
     })
     .prefault({}),

@@ -89,10 +89,15 @@ describe('configuration', () => {
   });
 
   test('times that no timer can have are faults; the values that a key can have are told', () => {
-    const flags = { 'deadlines.drain_s': '2592000', 'worker.health_s': '3000000', 'ledger.lease_s': '7000000' };
+    const flags = {
+      'deadlines.drain_s': '2592000',
+      'worker.connect_s': '3000000',
+      'worker.health_s': '3000000',
+      'ledger.lease_s': '7000000',
+    };
     assert.deepEqual(
       faults({ flags }).map((line) => line.replace(/^ {2}- (\S+) \(\S+\): /, '$1 ')),
-      ['ledger.lease_s', 'worker.health_s', 'deadlines.drain_s'].map(
+      ['ledger.lease_s', 'worker.connect_s', 'worker.health_s', 'deadlines.drain_s'].map(
         (key) => `${key} Too big: expected number to be <=2000000`,
       ),
     );
