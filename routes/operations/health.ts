@@ -1,16 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../src/context.ts';
 
-/** Any attempt will do: to ask for it shows that the ledger answers, and costs one look-up. */
-const PROBED_ATTEMPT = 'readiness';
-
-/** `/health/live`: the process answers. `/health/ready`: the ledger can be asked, a worker can be reached, and the process was not told to stop. */
+/** `/health/live`: the process answers. `/health/ready`: the ledger can be asked and written, a worker can be reached, and the process was not told to stop. */
 export function healthRoutes(app: FastifyInstance, ctx: Context): void {
   app.get('/health/live', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
     if (ctx.lifecycle.draining) return reply.code(503).send({ status: 'stopping' });
     const [ledger, worker] = await Promise.all([
-      ctx.ledger.unsettled(PROBED_ATTEMPT).then(
+      ctx.ledger.ready().then(
         () => 'ok',
         (error: Error) => error.message,
       ),

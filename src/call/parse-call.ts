@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ServiceError } from '../errors.ts';
 import { serviceError } from '../errors.ts';
+import { ByteSink } from '../lineage/byte-sink.ts';
 import { chat } from '../protocol/chat/index.ts';
 import {
   type ConversionOptions,
@@ -11,7 +12,6 @@ import {
   isRefusal,
   type RequestRefusal,
 } from '../protocol/conversation.ts';
-import { type JsonFragment, joinFragments } from '../protocol/json/fragment.ts';
 import { GrowingText } from '../protocol/json/growing-text.ts';
 import type { JsonNode } from '../protocol/json/json-node.ts';
 import type { SeenValues } from '../protocol/json/known-values.ts';
@@ -80,23 +80,40 @@ export function requestDigest(
   evidence: string,
   namedParent: string | null | undefined,
 ): string {
-  const members = body.keys.map((key, at) => ({ key, value: body.children[at] as JsonNode }));
-  const identity: JsonFragment[] = [`${dialect}\0${evidence}`];
-  if (namedParent !== undefined) identity.push(`\0${JSON.stringify(namedParent)}`);
-  for (const { key, value } of members.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))) {
-    if (!NOT_THE_CALL.has(key)) identity.push(`\0${key}\0`, ...memberIdentity(value));
+  const { keys, children } = body;
+  IDENTITY.reset();
+  IDENTITY.latin1(`${dialect}\0${evidence}`);
+  if (namedParent !== undefined) IDENTITY.utf8(`\0${JSON.stringify(namedParent)}`);
+  const order = keys.map((_, at) => at);
+  order.sort((a, b) => compareText(keys[a] as string, keys[b] as string));
+  for (const at of order) {
+    const key = keys[at] as string;
+    if (NOT_THE_CALL.has(key)) continue;
+    IDENTITY.utf8(`\0${key}\0`);
+    writeIdentity(children[at] as JsonNode);
   }
-  return hash('sha256', joinFragments(identity));
+  return hash('sha256', IDENTITY.view());
 }
+
+/** Where the identity of a request is put together. */
+const IDENTITY = new ByteSink(16 * 1024);
+
+const compareText = (a: string, b: string) => (a < b ? -1 : Number(a > b));
 
 /** Bytes up to which a member stands for itself. */
 const SMALL_MEMBER = 1024;
 
-function memberIdentity(value: JsonNode): JsonFragment[] {
-  if (value.end - value.start <= SMALL_MEMBER) return [value.raw()];
-  if (!value.isArray()) return [checksum(value)];
-  const { head, tail } = CHECKSUMS.ofAll(value.children);
-  return ['[', head, tail, ']'];
+function writeIdentity(value: JsonNode): void {
+  if (value.end - value.start <= SMALL_MEMBER) {
+    IDENTITY.copy(value.bytes, value.start, value.end);
+  } else if (value.isArray()) {
+    const { head, tail } = CHECKSUMS.ofAll(value.children);
+    IDENTITY.latin1('[');
+    IDENTITY.copy(head, 0, head.length);
+    IDENTITY.latin1(`${tail}]`);
+  } else {
+    IDENTITY.latin1(checksum(value));
+  }
 }
 
 const CHECKSUMS = new PrefixMemo<JsonNode, GrowingText>({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, mkdtemp, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -136,6 +136,54 @@ describe('a SQLite ledger and its file', () => {
     } finally {
       await ledger.stop();
     }
+  });
+
+  for (const part of ['', '-wal']) {
+    it(`takes nothing once ledger.db${part} was removed or replaced, and goes on when it is put back`, async () => {
+      const file = newFile();
+      const path = file + part;
+      const isOutOfPlace = (error: Error) => {
+        assert.ok(error instanceof LedgerUnavailable, String(error));
+        assert.equal(
+          error.message,
+          `the ledger file cannot be used: ${path} was removed or replaced while it was in use; put it back, or restart with what is there`,
+        );
+        return true;
+      };
+      await withLedger(file, async (ledger) => {
+        await addCall(ledger, 'a', ['task', 'answer']);
+        await ledger.ready();
+        await rename(path, `${path}.away`);
+        for (const replacement of [false, true]) {
+          if (replacement) await copyFile(`${path}.away`, path);
+          await assert.rejects(ledger.admit(admission('a', newCallId())), isOutOfPlace);
+          await assert.rejects(ledger.ready(), isOutOfPlace);
+        }
+        assert.equal((await ledger.records('a', 0, 10)).length, 1);
+        await rename(`${path}.away`, path);
+        await ledger.ready();
+        assert.equal((await ledger.admit(admission('a', newCallId()))).kind, 'admitted');
+      });
+      await withLedger(file, async (ledger) => {
+        const { recordCount, attemptedCallIds } = (await ledger.snapshot('a')) as AttemptSnapshot;
+        assert.deepEqual([recordCount, attemptedCallIds.length], [1, 2]);
+      });
+    });
+  }
+
+  it('says that it is not ready while another program holds the lock that writing needs', async () => {
+    const file = newFile();
+    await withLedger(file, async (ledger) => {
+      const other = new DatabaseSync(file);
+      other.exec('BEGIN IMMEDIATE');
+      await assert.rejects(
+        ledger.ready(),
+        /^LedgerUnavailable: the ledger file cannot be used: another program holds a lock on it/,
+      );
+      other.exec('COMMIT');
+      other.close();
+      await ledger.ready();
+    });
   });
 
   it('answers LedgerUnavailable while nothing can be written, and goes on when it can', async () => {

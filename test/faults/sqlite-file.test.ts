@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, mkdtempSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -117,6 +117,25 @@ describe('a SQLite ledger', () => {
     assert.equal(refused.status, 503, refused.text);
     assert.equal(worker.log().length, inferences);
     assert.match(await unavailable(proxy), /the ledger file .*cannot be used: it is damaged; restore it from a backup/);
+  });
+
+  test('that is removed while it is in use: 503 before inference, not ready, and it goes on once it is put back', async () => {
+    const proxy = await serve();
+    assert.equal((await ask(proxy)).status, 200);
+    const inferences = worker.log().length;
+    renameSync(file, `${file}.away`);
+    const refused = await ask(proxy);
+    assert.deepEqual([refused.status, refused.json.error.code], [503, 'ledger_unavailable']);
+    const gone = `the ledger file cannot be used: ${file} was removed or replaced while it was in use; put it back, or restart with what is there`;
+    assert.equal(await unavailable(proxy), gone);
+    const ready = await fetch(`${proxy.url}/health/ready`);
+    assert.deepEqual([ready.status, await ready.json()], [503, { status: 'unavailable', ledger: gone, workers: 'ok' }]);
+    assert.equal(worker.log().length, inferences);
+
+    renameSync(`${file}.away`, file);
+    assert.equal((await ask(proxy)).status, 200);
+    const { manifest } = (await proxy.control('GET', '/ledger/a')).json;
+    assert.deepEqual([manifest.records.length, manifest.pending_call_ids], [2, []]);
   });
 
   for (const [what, spoil, message] of [

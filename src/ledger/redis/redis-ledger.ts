@@ -37,6 +37,9 @@ import { admitArgs, commitArgs, readCandidate, readSketch, searchArgs, splitRow 
 const LOOK_AGAIN_MS = 200;
 const REMOVALS_AT_ONCE = 64;
 
+/** Any attempt will do: to ask for it shows that the server answers, and costs one look-up. */
+const PROBED_ATTEMPT = 'readiness';
+
 /**
  * The ledger on Redis, for any number of replicas: single, Sentinel or Cluster. Each step on an attempt is one script in the attempt's hash slot (lua/); what
  * spans attempts is kept beside them (registrations.ts, sweeper.ts, census.ts).
@@ -303,6 +306,10 @@ export class RedisLedger implements Ledger {
   /** As of the latest census; the bytes are those of this replica. */
   async gauges(): Promise<LedgerGauges> {
     return { ...(await this.#census.gauges()), keptReplyBytes: this.#kept.bytes };
+  }
+
+  async ready(): Promise<void> {
+    await this.unsettled(PROBED_ATTEMPT);
   }
 
   check(): Promise<LedgerCheck[]> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { migrate } from './schema.ts';
@@ -12,6 +12,7 @@ export class Database {
   readonly db: DatabaseSync;
   readonly #lock: DatabaseSync | null;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #places: readonly Place[];
   /** How often this file was opened before: tells this process's intents from those that an earlier one left. */
   readonly run: number;
 
@@ -27,6 +28,7 @@ export class Database {
         this.db.exec(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`);
         migrate(this.db);
         this.run = this.get<{ number: number }>('UPDATE run SET number = number + 1 RETURNING number')!.number;
+        this.#places = inMemory ? [] : [file, `${file}-wal`].map((path) => ({ path, id: fileId(path) }));
       } catch (error) {
         this.db.close();
         throw error;
@@ -59,6 +61,22 @@ export class Database {
     return statement;
   }
 
+  /** Throws unless the file and its log stand where they were opened: what is written to a file that was removed is gone with this process. */
+  assertInPlace(): void {
+    for (const { path, id } of this.#places) if (fileId(path) !== id) throw new OutOfPlace(path);
+  }
+
+  /** Throws if another program holds the lock that writing needs. Not to be called in a transaction, which has it. */
+  assertUnlocked(): void {
+    this.change('PRAGMA busy_timeout = 0');
+    try {
+      this.change('BEGIN IMMEDIATE');
+      this.change('ROLLBACK');
+    } finally {
+      this.change(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
+  }
+
   get isTransaction(): boolean {
     return this.db.isTransaction;
   }
@@ -71,6 +89,24 @@ export class Database {
     this.db.close();
     this.#lock?.close();
   }
+}
+
+/** A path and the file that stood there when it was opened. */
+interface Place {
+  readonly path: string;
+  readonly id: string | null;
+}
+
+class OutOfPlace extends Error {
+  constructor(path: string) {
+    super(`${path} was removed or replaced while it was in use; put it back, or restart with what is there`);
+  }
+}
+
+/** Tells files apart, whatever their names; null for none. */
+function fileId(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats ? `${stats.dev} ${stats.ino}` : null;
 }
 
 function prepareFile(path: string): string {
@@ -133,6 +169,7 @@ export function isLocked(error: unknown): boolean {
 
 /** Why the file cannot be used, in words and with SQLite's own message; null for a defect of ours. */
 export function whyUnavailable(error: unknown): string | null {
+  if (error instanceof OutOfPlace) return error.message;
   const known = UNAVAILABLE[sqliteCode(error) ?? -1];
   return known === undefined ? null : `${known} (${(error as Error).message})`;
 }

@@ -85,6 +85,12 @@ export function gauges(store: Store): LedgerGauges {
 
 const SYNCHRONOUS = ['OFF', 'NORMAL', 'FULL', 'EXTRA'];
 
+/** Throws where nothing could be written, as far as that can be told without writing. */
+export function ready(store: Store): void {
+  store.db.assertInPlace();
+  if (!store.db.isTransaction) store.db.assertUnlocked();
+}
+
 export function check(store: Store): LedgerCheck[] {
   const pragma = (name: string) => Object.values(store.db.get<Record<string, unknown>>(`PRAGMA ${name}`) ?? {})[0];
   const mode = String(pragma('journal_mode'));

@@ -165,6 +165,10 @@ export class SqliteLedger implements Ledger {
     return this.#run('gauges');
   }
 
+  ready(): Promise<void> {
+    return this.#run('ready');
+  }
+
   check(): Promise<LedgerCheck[]> {
     return this.#run('check');
   }

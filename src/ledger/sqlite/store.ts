@@ -83,6 +83,7 @@ export const OPERATIONS = {
   sketches: operation('read', read.sketches),
   attempts: operation('read', read.attempts),
   gauges: operation('read', read.gauges),
+  ready: operation('read', read.ready),
   check: operation('read', read.check),
 };
 

@@ -36,6 +36,7 @@ function inTransaction(store: Store, jobs: readonly Job[]): Answer[] {
   const run = () => jobs.map((job) => ({ id: job.id, value: runOperation(store, job) }));
   if (durability === 'read') return run();
   const { db } = store;
+  db.assertInPlace();
   if (durability === 'lazy') db.change('PRAGMA synchronous = NORMAL');
   try {
     db.change('BEGIN IMMEDIATE');
