@@ -8,14 +8,20 @@ function number(text: string): number {
   return value;
 }
 
+function unsigned(text: string): number {
+  const value = number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new InvalidArgumentError('Expected an integer from 0 on.');
+  return value;
+}
+
 /** Flags of `gym-model-proxy worker`. */
 export function addWorkerOptions(command: Command): Command {
   return command
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <number>', 'port to listen on', number, 8000)
+    .option('--port <number>', 'port to listen on', unsigned, 8000)
     .option('--models <names>', 'comma-separated model names', 'policy')
-    .option('--max-model-len <tokens>', 'prompt and generated tokens together', number)
-    .option('--weight-version <number>', 'weight version of what is generated', number)
+    .option('--max-model-len <tokens>', 'prompt and generated tokens together', unsigned)
+    .option('--weight-version <number>', 'weight version of what is generated', unsigned)
     .option('--latency-ms <ms>', 'how long every generation takes', number)
     .addOption(
       new Option('--reasoning-key <name>', 'key under which messages carry reasoning').choices([

@@ -21,12 +21,13 @@ const EPSILON = 1e-6;
 
 /**
  * One advantage per rollout, in order: reward - baseline, divided by the deviation where that is asked for, then clipped. The deviation is that of all
- * rewards that count in the group, also under leave-one-out. A rollout without others to compare with is its own baseline.
+ * rewards that count in the group, also under leave-one-out. A rollout without others to compare with is its own baseline. Null where the rewards are so large that
+ * their sums are none.
  */
 export function computeAdvantages(
   scores: readonly Score[],
   options: Pick<GroupOptions, 'baseline' | 'normalize' | 'clip'>,
-): Advantage[] {
+): Advantage[] | null {
   const counting = scores.flatMap(({ reward, valid, countsInBaseline }) => {
     return reward !== null && (valid || countsInBaseline) ? [reward] : [];
   });
@@ -34,7 +35,9 @@ export function computeAdvantages(
   const mean = sum / counting.length;
   const deviation = Math.sqrt(counting.reduce((total, reward) => total + (reward - mean) ** 2, 0) / counting.length);
 
-  return scores.map(({ reward, valid }) => {
+  if (!Number.isFinite(sum) || (options.normalize && deviation === Number.POSITIVE_INFINITY)) return null;
+
+  const advantages = scores.map(({ reward, valid }) => {
     if (!valid || reward === null) return { baseline: null, advantage: 0 };
     const others = counting.length - 1;
     const leaveOneOut = others === 0 ? reward : (sum - reward) / others;
@@ -43,6 +46,7 @@ export function computeAdvantages(
     const scaled = options.normalize && deviation > 0 ? difference / (deviation + EPSILON) : difference;
     return { baseline, advantage: clip(scaled, options.clip) };
   });
+  return advantages.every(({ advantage }) => Number.isFinite(advantage)) ? advantages : null;
 }
 
 function clip(value: number, bounds: GroupOptions['clip']): number {

@@ -11,7 +11,10 @@ export type GroupVerdict =
   | { readonly kind: 'kept'; readonly advantages: readonly Advantage[]; readonly validFraction: number }
   | { readonly kind: 'dropped'; readonly reasons: readonly Reason[]; readonly validFraction: number };
 
-/** Weighs a group by its scores, in order (protocol section 11): drops it below the minimum valid fraction, else gives each rollout its advantage. */
+/**
+ * Weighs a group by its scores, in order (protocol section 11): drops it below the minimum valid fraction, or where its rewards cannot be compared, else gives each rollout
+ * its advantage.
+ */
 export function weighGroup(group: string, scores: readonly Score[], options: GroupOptions): GroupVerdict {
   const valid = scores.filter((score) => score.valid).length;
   const validFraction = scores.length === 0 ? 0 : valid / scores.length;
@@ -19,7 +22,12 @@ export function weighGroup(group: string, scores: readonly Score[], options: Gro
     const message = `group ${group} is dropped: ${valid} of ${scores.length} rollouts are valid, less than ${options.minValidFraction}`;
     return { kind: 'dropped', reasons: [reason('group_below_valid_fraction', message)], validFraction };
   }
-  return { kind: 'kept', advantages: computeAdvantages(scores, options), validFraction };
+  const advantages = computeAdvantages(scores, options);
+  if (advantages === null) {
+    const message = `group ${group} is dropped: its rewards are too large to be compared`;
+    return { kind: 'dropped', reasons: [reason('rewards_too_large', message)], validFraction };
+  }
+  return { kind: 'kept', advantages, validFraction };
 }
 
 /** A group with all its rows in memory; see the rows command for one rollout at a time. */

@@ -59,6 +59,7 @@ export const REASONS = {
   sequence_error: 'the pooled sequence error is above the threshold',
   overlong: 'the rollout was cut for length, and overlong filtering is on',
   group_below_valid_fraction: 'too few rollouts of the prompt group are valid: the whole group is dropped',
+  rewards_too_large: 'the rewards of the prompt group are too large to be compared: the whole group is dropped',
 } as const satisfies Record<string, string>;
 
 export type ReasonCode = keyof typeof REASONS;

@@ -55,6 +55,19 @@ describe('command line', () => {
     }
   });
 
+  test('flags of the worker that count something take no other numbers', async () => {
+    for (const flag of ['--weight-version', '--max-model-len', '--port']) {
+      for (const value of ['-1', '1.5', 'one', '']) {
+        const { code, stderr } = await run(['worker', `${flag}=${value}`]);
+        assert.equal(code, 1, stderr);
+        assert.match(
+          stderr,
+          new RegExp(`^error: option '${flag} <\\w+>' argument '${value}' is invalid\\. Expected an?`),
+        );
+      }
+    }
+  });
+
   test('flags stand under the sections of the configuration, with variable and default', async () => {
     const { stdout } = await run(['serve', '--help']);
     const text = stdout.replace(/\s+/g, ' ');

@@ -209,6 +209,7 @@ describe('a running service', () => {
       [replies.openAiError, await stack.post(`${base}/responses/compact`, {})],
       [replies.openAiError, await stack.control('GET', '/ledger/described')],
       [replies.anthropicError, await stack.post(`${base}/messages`, {})],
+      [replies.anthropicError, await stack.post(`${base}/messages`, { ...chat, max_tokens: 99, thread: { id: 't' } })],
       [replies.anthropicError, await stack.post('/v1/messages/count_tokens', {})],
     ] as const;
     for (const [schema, { status, json, text }] of failed) {

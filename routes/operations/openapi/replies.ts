@@ -91,6 +91,10 @@ export const anthropicError = z
     error: z.strictObject({
       type: text,
       message: text.meta({ description: 'begins with the code of the catalogue, but for the context refusal' }),
+      details: z
+        .strictObject({ error_code: z.literal('thread_unsupported_request'), unsupported: z.array(text) })
+        .optional()
+        .meta({ description: 'where `thread` is refused: clients then go on without it' }),
     }),
   })
   .meta({ description: 'The envelope of Anthropic, used on the Messages endpoints.' });

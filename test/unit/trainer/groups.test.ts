@@ -39,7 +39,7 @@ async function maskedRollout(slot: number, reward: number): Promise<RolloutOutco
 const scores = (...rewards: number[]): Score[] =>
   rewards.map((reward) => ({ reward, valid: true, countsInBaseline: true }));
 const advantages = (list: Score[], changes: Partial<GroupOptions> = {}) =>
-  computeAdvantages(list, options(changes)).map(({ advantage }) => advantage);
+  computeAdvantages(list, options(changes))!.map(({ advantage }) => advantage);
 
 describe('advantages', () => {
   test('one per rollout, copied to its rows: the example of section 11', async () => {
@@ -65,6 +65,27 @@ describe('advantages', () => {
       advantages(scores(1, 2, 3), { normalize: true, baseline: 'leave_one_out' }).map((value) => value.toFixed(9)),
       [-1.5 / deviation, 0, 1.5 / deviation].map((value) => value.toFixed(9)),
     );
+  });
+
+  test('rewards that cannot be compared as doubles drop their group', async () => {
+    for (const [rewards, changes] of [
+      [[1e308, 1e308], {}],
+      [[1.7e308, -1.7e308], { baseline: 'leave_one_out' }],
+      [[1e200, -1e200], { normalize: true }],
+    ] as const) {
+      assert.equal(computeAdvantages(scores(...rewards), options(changes)), null);
+    }
+    const outcomes = [await rollout(0, 1e308), await rollout(1, 1e308)];
+    const { verdict, rows } = assembleGroup('group', outcomes, options());
+    assert.deepEqual(verdict, {
+      kind: 'dropped',
+      reasons: [
+        { code: 'rewards_too_large', message: 'group group is dropped: its rewards are too large to be compared' },
+      ],
+      validFraction: 1,
+    });
+    assert.deepEqual(rows, []);
+    assert.deepEqual(advantages(scores(1e200, -1e200)), [1e200, -1e200]);
   });
 
   test('clipping comes last', () => {
