@@ -315,6 +315,13 @@ export const configSchema = z.strictObject({
     .prefault({}),
   limits: z
     .strictObject({
+      answer_bytes: key(
+        z
+          .int()
+          .min(1024)
+          .default(256 * MIB),
+        'largest answer of a worker, or stream of one that is passed on; more: 502, or the stream breaks off',
+      ),
       body_bytes: key(
         z
           .int()

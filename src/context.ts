@@ -80,6 +80,7 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
       apiKeys: config.worker.api_keys,
       connectMs: config.worker.connect_s * 1000,
       healthMs: config.worker.health_s * 1000,
+      answerBytes: config.limits.answer_bytes,
       events,
     }),
     strategy: buildStrategy(config),

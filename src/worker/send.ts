@@ -90,5 +90,6 @@ export function header(headers: ResponseHeaders, name: string): string | undefin
 export function describeNetworkError(error: Error & { code?: string; cause?: unknown }): string {
   const first = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
   const code = (first as { code?: string }).code ?? error.code;
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return 'the answer is larger than limits.answer_bytes';
   return code === undefined || first.message.includes(code) ? first.message : `${code}: ${first.message}`;
 }

@@ -13,6 +13,8 @@ export interface WorkerPoolOptions {
   readonly connectMs: number;
   /** Time between two looks at a worker that failed. */
   readonly healthMs: number;
+  /** Largest answer; a larger one is `lost`. */
+  readonly answerBytes: number;
   readonly events: Pick<Events, 'workerError' | 'workerHealth'>;
 }
 
@@ -52,6 +54,7 @@ export class WorkerPool {
         keepAliveTimeout: IDLE_CONNECTION_MS,
         keepAliveMaxTimeout: IDLE_CONNECTION_MS,
         pipelining: 1,
+        maxResponseSize: options.answerBytes,
       });
     this.workers = options.urls.map((url) => {
       const { origin, pathname } = new URL(url);

@@ -49,3 +49,23 @@ test('a re-send that joined a call waits no longer than its own deadline', async
   stack.worker.release();
   await stack.close();
 });
+
+test('limits.answer_bytes: a larger answer is given up with 502 and a failure row, a larger stream breaks off; the worker stays in use', async () => {
+  const stack = await startStack({ config: { 'limits.answer_bytes': '4096' } });
+  const large = { kind: 'status', status: 200, body: `{"id":"${'x'.repeat(5_000)}"}` } as const;
+  stack.worker.arm(large);
+  const reply = await stack.post(url('large'), CHAT);
+  assert.deepEqual([reply.status, reply.json.error.code], [502, 'capture_failed']);
+  const { manifest } = (await stack.control('GET', '/ledger/large')).json;
+  assert.deepEqual(
+    manifest.failures.map(({ reason }: { reason: string }) => reason),
+    ['request_finished_without_staged_coordinates'],
+  );
+  stack.worker.script({ answers: [{ content: 'word '.repeat(2_000) }] });
+  const streamed = await stack.post('/v1/chat/completions', { ...CHAT, stream: true });
+  assert.equal(streamed.status, 200);
+  assert.ok(streamed.text.length < 2 * 4096, String(streamed.text.length));
+  assert.doesNotMatch(streamed.text, /\[DONE\]/);
+  assert.equal((await stack.post(url('small'), CHAT)).status, 200);
+  await stack.close();
+});

@@ -11,6 +11,7 @@ describe('health of a worker', () => {
     apiKeys: {},
     connectMs: 100,
     healthMs: 3_600_000,
+    answerBytes: 1_000_000,
     events: { workerError: (kind) => seen.push(kind), workerHealth: (_worker, up) => seen.push(up ? 'up' : 'down') },
   });
   after(() => pool.close());
