@@ -26,19 +26,34 @@ function keysOf(headers: IncomingHttpHeaders): string[] {
   ) as string[];
 }
 
-/** Whether the control token stands in any header or in the query, in whatever form a client sends keys (`Bearer x`, `x`, `?key=x`). */
+/** Whether the control token stands in any header or in the query, in whatever form a client sends keys (`Bearer x`, `Basic ...`, `x`, `key=x; ...`, `?key=x`). */
 function carriesControlToken(headers: IncomingHttpHeaders, url: string, controlToken: string): boolean {
-  const isToken = (text: string) => {
-    const word = text.slice(text.lastIndexOf(' ') + 1);
-    // The length is no secret; what has it is compared in constant time.
-    return word.length === controlToken.length && sameSecret(word, controlToken);
-  };
   for (const name in headers) {
     const value = headers[name];
-    if (typeof value === 'string' ? isToken(value) : value?.some(isToken)) return true;
+    if (typeof value === 'string' ? holdsWord(value, controlToken) : value?.some((one) => holdsWord(one, controlToken)))
+      return true;
   }
-  return url.includes('?') && new URLSearchParams(url.split('?')[1]).values().some(isToken);
+  const basic = /^Basic\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  if (basic !== undefined && holdsWord(Buffer.from(basic, 'base64').toString(), controlToken)) return true;
+  return (
+    url.includes('?') && new URLSearchParams(url.split('?')[1]).values().some((value) => holdsWord(value, controlToken))
+  );
 }
+
+/** Whether `word` stands in a text, between white space, punctuation of headers, or its ends. */
+function holdsWord(text: string, word: string): boolean {
+  // The length is no secret; what has it is compared in constant time.
+  const last = text.length - word.length;
+  for (let start = 0; start <= last; start++) {
+    if (start > 0 && !SEPARATORS.has(text[start - 1] as string)) continue;
+    const end = start + word.length;
+    if (end < text.length && !SEPARATORS.has(text[end] as string)) continue;
+    if (sameSecret(text.slice(start, end), word)) return true;
+  }
+  return false;
+}
+
+const SEPARATORS: ReadonlySet<string> = new Set(' \t,;:="\'');
 
 /** Trainer and operators: 401 without the control token. */
 export function checkControl(headers: IncomingHttpHeaders, controlToken: string | null): ServiceError | null {

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorReply } from './call/render-error.ts';
@@ -32,12 +32,35 @@ const PARSER_ERRORS: Readonly<Record<string, { readonly status: string; readonly
 };
 const NO_HTTP = { status: '400 Bad Request', message: 'This is no HTTP request that can be read.' };
 
-/** Answers what the HTTP parser cannot read: no path is known, so no dialect either, and the connection cannot be used any more. */
+/**
+ * Answers what the HTTP parser cannot read: no path is known, so no dialect either, and the connection cannot be used any more. Replies to what came before it on the
+ * connection go out first.
+ */
 export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (error.code === 'ECONNRESET' || socket.destroyed || WAITING.has(socket)) return;
+  const reply = replyOn(socket);
+  // A request that arrived in full gets its reply; of the one that cannot be read, no reply has begun.
+  if (reply?.req.complete) {
+    socket.pause();
+    WAITING.add(socket);
+    reply.once('close', () => {
+      WAITING.delete(socket);
+      answerUnreadable(error, socket);
+    });
+    return;
+  }
   const { status, message } = PARSER_ERRORS[error.code ?? ''] ?? NO_HTTP;
   const { headers, body } = errorReply(null, serviceError('invalid_request', message));
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${lines.join('')}connection: close\r\n\r\n${body}`);
+  if (socket.writable && !reply?.headersSent)
+    socket.write(`HTTP/1.1 ${status}\r\n${lines.join('')}connection: close\r\n\r\n${body}`);
   socket.destroySoon();
+}
+
+/** Connections with something unreadable behind a request whose reply is awaited. */
+const WAITING = new WeakSet<Socket>();
+
+/** The reply that is next on a connection, as Node's own example of a `clientError` handler finds it. */
+function replyOn(socket: Socket): ServerResponse | null {
+  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }

@@ -35,7 +35,12 @@ export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: A
   channel.name(callId);
   const relays = request.dialect === 'chat' && captured === undefined;
   const limits = plainLimits(ctx, channel);
-  if (relays && request.stream) return relayChatStream(ctx, chatBody(ctx, plain, true), channel, limits);
+  if (relays && request.stream) {
+    const relayed = await relayChatStream(ctx, chatBody(ctx, plain, true), channel, limits);
+    return relayed === null || 'error' in relayed
+      ? relayed
+      : sendAnswer(ctx, plain, callId, relayed.completion, channel);
+  }
 
   if (captured === undefined) {
     channel.awaitAnswer(request.stream, {
@@ -47,8 +52,19 @@ export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: A
   const outcome = await callWorkerRetrying(ctx, captured?.attempt ?? null, CHAT_PATH, sent, limits.signal);
   const failure = failureOf(ctx, outcome, limits.deadline);
   if (failure !== null) return failure;
-  const { body } = outcome as Extract<WorkerOutcome, { kind: 'response' }>;
+  return sendAnswer(ctx, plain, callId, (outcome as Extract<WorkerOutcome, { kind: 'response' }>).body, channel);
+}
+
+/** Sends a finished answer in the form that was asked for. */
+function sendAnswer(
+  ctx: Context,
+  { request, captured }: PlainCall,
+  callId: string,
+  body: Buffer,
+  channel: AgentChannel,
+): CallFailure {
   const node = parseJson(body, { skip: ENGINE_SKIP, allowNonFinite: true });
+  const relays = request.dialect === 'chat' && captured === undefined && !request.stream;
   if (relays && !isJsonProblem(node)) {
     channel.send(relayedCompletion(node, request.replyContext.clientTools) ?? body, false);
     return null;

@@ -16,7 +16,7 @@ export interface EngineError {
 
 /** Reads an error answer of an engine: vLLM's, OpenAI's, FastAPI's `detail`, or plain text. */
 export function readEngineError(status: number, headers: ResponseHeaders, body: Buffer): EngineError {
-  const retryAfter = header(headers, 'retry-after');
+  const retryAfter = usableRetryAfter(header(headers, 'retry-after')?.trim());
   const node = parseJson(body);
   const none = { status, type: null, code: null, param: null, retryAfter };
   if (isJsonProblem(node)) {
@@ -37,6 +37,13 @@ export function readEngineError(status: number, headers: ResponseHeaders, body: 
     code: text('code'),
     param: text('param'),
   };
+}
+
+/** Seconds or a date of HTTP; anything else says nothing. */
+function usableRetryAfter(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const isDate = /^[A-Z][a-z]+,? /.test(value) && !Number.isNaN(Date.parse(value));
+  return isDate || /^\d+(\.\d+)?$/.test(value) ? value : undefined;
 }
 
 function detail(node: JsonNode | undefined): string | undefined {

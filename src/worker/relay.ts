@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { ResponseHeaders, SendOutcome, SendRequest } from './send.ts';
-import { describeNetworkError } from './send.ts';
+import { describeNetworkError, header } from './send.ts';
 
 /** Where a stream that is passed through goes. */
 export interface RelaySink {
@@ -18,9 +18,11 @@ export type RelayOutcome =
   | { readonly kind: 'relayed' }
   | { readonly kind: 'broken_off'; readonly detail: string };
 
+const JSON_TYPE = /^application\/json\b/i;
+
 /**
- * Sends one request and passes a 200 answer through as it comes, with back pressure. Anything else is collected and returned as `send` does.
- * Aborting `signal` cancels the engine's work.
+ * Sends one request and passes a 200 answer through as it comes, with back pressure. Anything else is collected and returned as `send` does, also a whole completion of
+ * an engine that does not stream. Aborting `signal` cancels the engine's work.
  */
 export function relay(
   dispatcher: Dispatcher,
@@ -32,7 +34,15 @@ export function relay(
     let started = false;
     let status = 0;
     let headers: ResponseHeaders = {};
+    let isStream = false;
     const chunks: Buffer[] = [];
+    let abort: ((reason: Error) => void) | undefined;
+    const cancel = () => abort?.(new Error('cancelled'));
+    const finish = (outcome: RelayOutcome) => {
+      request.signal?.removeEventListener('abort', cancel);
+      resolve(outcome);
+    };
+    request.signal?.addEventListener('abort', cancel);
     try {
       dispatcher.dispatch(
         {
@@ -47,33 +57,34 @@ export function relay(
         {
           onRequestStart(controller) {
             started = true;
-            const cancel = () => controller.abort(new Error('cancelled'));
+            abort = (reason) => controller.abort(reason);
             if (request.signal?.aborted) cancel();
-            else request.signal?.addEventListener('abort', cancel, { once: true });
           },
           onResponseStart(_controller, statusCode, responseHeaders) {
             status = statusCode;
             headers = responseHeaders;
-            if (status === 200) sink.open(String(headers['content-type'] ?? 'text/event-stream; charset=utf-8'));
+            const contentType = header(headers, 'content-type') ?? 'text/event-stream; charset=utf-8';
+            isStream = status === 200 && !JSON_TYPE.test(contentType);
+            if (isStream) sink.open(contentType);
           },
           onResponseData(controller, chunk) {
-            if (status !== 200) chunks.push(chunk as Buffer);
+            if (!isStream) chunks.push(chunk as Buffer);
             else if (!sink.write(chunk as Buffer, () => controller.resume())) controller.pause();
           },
           onResponseEnd() {
-            if (status !== 200) return resolve({ kind: 'response', status, headers, body: Buffer.concat(chunks) });
+            if (!isStream) return finish({ kind: 'response', status, headers, body: Buffer.concat(chunks) });
             sink.end();
-            resolve({ kind: 'relayed' });
+            finish({ kind: 'relayed' });
           },
           onResponseError(_controller, error) {
             const detail = describeNetworkError(error);
-            if (status === 200) return resolve({ kind: 'broken_off', detail });
-            resolve(started ? { kind: 'lost', detail, headSeen: status !== 0 } : { kind: 'unreachable', detail });
+            if (isStream) return finish({ kind: 'broken_off', detail });
+            finish(started ? { kind: 'lost', detail, headSeen: status !== 0 } : { kind: 'unreachable', detail });
           },
         },
       );
     } catch (error) {
-      resolve({ kind: 'unreachable', detail: describeNetworkError(error as Error) });
+      finish({ kind: 'unreachable', detail: describeNetworkError(error as Error) });
     }
   });
 }

@@ -42,7 +42,7 @@ export class WorkerPool {
   readonly workers: readonly Worker[];
   private readonly options: WorkerPoolOptions;
   private readonly dispatcher: Dispatcher;
-  private probing: NodeJS.Timeout | undefined;
+  private readonly probing = new Map<Worker, NodeJS.Timeout>();
   private turn = 0;
 
   constructor(options: WorkerPoolOptions, dispatcher?: Dispatcher) {
@@ -54,6 +54,8 @@ export class WorkerPool {
         keepAliveTimeout: IDLE_CONNECTION_MS,
         keepAliveMaxTimeout: IDLE_CONNECTION_MS,
         pipelining: 1,
+        // Over HTTP/2 undici sends a refused request again by itself, and a captured call is sent once.
+        allowH2: false,
         maxResponseSize: options.answerBytes,
       });
     this.workers = options.urls.map((url) => {
@@ -81,9 +83,10 @@ export class WorkerPool {
     return this.tell(worker, { method: 'POST', path, body, signal });
   }
 
-  /** Asks a worker with a short time limit: models, health. */
+  /** Asks a worker with a short time limit, for the whole of the answer: models, health. */
   get(worker: Worker, path: string, timeoutMs: number): Promise<SendOutcome> {
-    return this.tell(worker, { method: 'GET', path, body: null, headTimeoutMs: timeoutMs });
+    const signal = AbortSignal.timeout(timeoutMs);
+    return this.tell(worker, { method: 'GET', path, body: null, signal, headTimeoutMs: timeoutMs });
   }
 
   /** Posts JSON once and passes a 200 answer through to `sink`. */
@@ -127,7 +130,7 @@ export class WorkerPool {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.probing);
+    for (const timer of this.probing.values()) clearTimeout(timer);
     await this.dispatcher.destroy();
   }
 
@@ -154,6 +157,8 @@ export class WorkerPool {
     const key = this.options.apiKeys[worker.url] ?? this.options.apiKey;
     return {
       accept: 'application/json',
+      // Answers are read and passed on as they come.
+      'accept-encoding': 'identity',
       ...(json ? { 'content-type': 'application/json' } : {}),
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
     };
@@ -164,17 +169,18 @@ export class WorkerPool {
     worker.healthy = healthy;
     if (healthy) worker.serverErrorsInARow = 0;
     this.options.events.workerHealth(worker.url, healthy);
-    if (!healthy) this.scheduleProbe();
+    if (!healthy) this.scheduleProbe(worker);
   }
 
-  private scheduleProbe(): void {
-    if (this.probing !== undefined) return;
-    this.probing = setTimeout(async () => {
-      await Promise.all(this.workers.filter((worker) => !worker.healthy).map((worker) => this.probe(worker)));
-      this.probing = undefined;
-      if (this.workers.some((worker) => !worker.healthy)) this.scheduleProbe();
+  private scheduleProbe(worker: Worker): void {
+    if (this.probing.has(worker)) return;
+    const timer = setTimeout(async () => {
+      await this.probe(worker);
+      this.probing.delete(worker);
+      if (!worker.healthy) this.scheduleProbe(worker);
     }, this.options.healthMs);
-    this.probing.unref();
+    this.probing.set(worker, timer);
+    timer.unref();
   }
 
   private async probe(worker: Worker): Promise<void> {
@@ -183,6 +189,7 @@ export class WorkerPool {
       path: `${worker.prefix}/health`,
       headers: this.headers(worker, false),
       body: null,
+      signal: AbortSignal.timeout(this.options.healthMs),
       headTimeoutMs: this.options.healthMs,
     });
     if (outcome.kind === 'response' && outcome.status < 500) this.setHealth(worker, true);

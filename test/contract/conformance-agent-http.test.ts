@@ -31,11 +31,16 @@ describe('HTTP of the agents', () => {
     });
   }
 
-  /** Everything that comes back for these bytes until the connection closes. */
-  function exchange(bytes: string): Promise<string> {
+  /** Everything that comes back for these bytes, sent one after the other, until the connection closes. */
+  function exchange(...parts: string[]): Promise<string> {
     const { port, hostname } = new URL(stack.proxy.url);
     return new Promise((resolve, reject) => {
-      const socket = connect(Number(port), hostname, () => socket.write(bytes));
+      const socket = connect(Number(port), hostname, async () => {
+        for (const part of parts) {
+          socket.write(part);
+          await new Promise((sent) => setTimeout(sent, 10));
+        }
+      });
       let text = '';
       socket.on('data', (chunk) => {
         text += chunk;
@@ -54,6 +59,10 @@ describe('HTTP of the agents', () => {
       { 'x-api-key': CONTROL_TOKEN },
       { 'api-key': CONTROL_TOKEN },
       { 'x-goog-api-key': CONTROL_TOKEN },
+      { authorization: `bearer\t${CONTROL_TOKEN}` },
+      { authorization: `Basic ${Buffer.from(`user:${CONTROL_TOKEN}`).toString('base64')}` },
+      { 'x-api-key': `other, ${CONTROL_TOKEN}` },
+      { cookie: `a=b; key=${CONTROL_TOKEN}; c="d"` },
     ] as Record<string, string>[]) {
       for (const path of ['/v1/chat/completions', '/ng-rollout/a/v1/chat/completions', '/context/a/measure']) {
         const reply = await stack.post(path, CHAT, headers);
@@ -64,8 +73,12 @@ describe('HTTP of the agents', () => {
     }
     assert.equal((await stack.post(`/v1/chat/completions?key=${CONTROL_TOKEN}`, CHAT)).status, 401);
     assert.deepEqual(stack.worker.requests(), []);
-    const other = await stack.post('/v1/chat/completions?key=x', CHAT, { authorization: `Bearer ${CONTROL_TOKEN}x` });
-    assert.equal(other.status, 200);
+    for (const authorization of [
+      `Bearer ${CONTROL_TOKEN}x`,
+      `Bearer x${CONTROL_TOKEN}`,
+      `Bearer ${CONTROL_TOKEN.slice(1)}`,
+    ])
+      assert.equal((await stack.post('/v1/chat/completions?key=x', CHAT, { authorization })).status, 200);
   });
 
   test('an offer of HTTP/2 is no WebSocket: the call runs', async () => {
@@ -122,6 +135,38 @@ describe('HTTP of the agents', () => {
       });
     }
     assert.equal((await stack.get('/v1/models')).status, 200);
+  });
+
+  test('what is no HTTP behind a request waits for the reply to it', async () => {
+    const request = (body: object) => {
+      const text = JSON.stringify(body);
+      return `POST /ng-rollout/behind/v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
+    };
+    for (const stream of [false, true]) {
+      stack.worker.arm({ kind: 'hold' });
+      const answer = exchange(request({ ...CHAT, stream }), request(CHAT), 'GARBAGE\r\n\r\n', 'MORE OF IT\r\n\r\n');
+      await stack.worker.whenHeld(1);
+      stack.worker.release();
+      const replies = (await answer).split(/(?=HTTP\/1\.1 )/);
+      assert.deepEqual(
+        replies.map((reply) => reply.split('\r\n', 1)[0]),
+        ['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK', 'HTTP/1.1 400 Bad Request'],
+      );
+      assert.match(
+        replies[0] as string,
+        stream ? /data: \[DONE\]\n\n$/ : new RegExp(`"content":${JSON.stringify(HELLO)}`),
+      );
+    }
+    const { manifest } = (await stack.control('GET', '/ledger/behind')).json;
+    assert.deepEqual([manifest.records.length, manifest.pending_call_ids], [4, []]);
+  });
+
+  test('a body that cannot be read is answered at once', async () => {
+    const head =
+      'POST /ng-rollout/chunks/v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
+    const reply = await exchange(head, '3\r\n{"a\r\n', 'no size\r\n');
+    assert.equal(reply.split('\r\n', 1)[0], 'HTTP/1.1 400 Bad Request');
+    assert.equal(reply.split('HTTP/1.1 ').length, 2);
   });
 
   test('a known path with another method says which it takes, under every prefix', async () => {
