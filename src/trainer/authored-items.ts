@@ -2,6 +2,7 @@ import { outputItemFingerprint } from '../lineage/output-items.ts';
 import { type JsonFragment, joinFragments, jsonString } from '../protocol/json/fragment.ts';
 import type { JsonNode } from '../protocol/json/json-node.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
+import { argumentsText } from '../protocol/messages/tool-input.ts';
 import { type Checked, ok, reason, refused } from './reasons.ts';
 
 /** An item of a returned output that a model wrote, in the form in which records know it (protocol section 7, `output_items`). */
@@ -103,7 +104,9 @@ function splitTurn(message: JsonNode): readonly JsonNode[] {
   }
   for (const block of blocks) {
     if (block.get('type')?.string() !== 'tool_use') continue;
-    items.push(callItem(block.get('id'), block.get('name'), jsonString(block.get('input')?.rawText() ?? '')));
+    // Arguments that are no object were served in a wrapper. Of the tools nothing is known here.
+    const text = argumentsText(block.get('input'), block.get('name')?.string() ?? '', () => false);
+    items.push(callItem(block.get('id'), block.get('name'), jsonString(text)));
   }
   for (const call of toolCalls) items.push(toolCallItem(call));
   return items;

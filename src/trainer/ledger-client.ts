@@ -4,6 +4,9 @@ import { expectOk, get, type HttpOptions, postJson } from './http.ts';
 import { type LedgerView, readLedgerView } from './ledger-view.ts';
 import { type Checked, reason, refused } from './reasons.ts';
 
+/** Longer waits are asked for in several requests: clients and gateways give up on a reply that does not begin within minutes. */
+const LONGEST_WAIT_S = 120;
+
 /** The trainer's client of a proxy's control side (protocol section 7). Methods throw where the proxy cannot be asked or answers with an error. */
 export class LedgerClient {
   private readonly base: string;
@@ -26,9 +29,13 @@ export class LedgerClient {
 
   /** Closes admissions and waits up to `waitS` seconds for running calls; gives the ledger, complete or not. */
   async close(attempt: string, waitS = 300): Promise<Checked<LedgerView>> {
-    const url = `${this.url(attempt)}/close?wait_s=${waitS}`;
-    const timeoutMs = (this.http.timeoutMs ?? 60_000) + waitS * 1000;
-    return readResponse(await expectOk(url, postJson(url, {}, { ...this.http, timeoutMs })));
+    for (let leftS = waitS; ; leftS -= LONGEST_WAIT_S) {
+      const wait = Math.min(leftS, LONGEST_WAIT_S);
+      const url = `${this.url(attempt)}/close?wait_s=${wait}`;
+      const timeoutMs = (this.http.timeoutMs ?? 60_000) + wait * 1000;
+      const view = await readResponse(await expectOk(url, postJson(url, {}, { ...this.http, timeoutMs })));
+      if (leftS <= LONGEST_WAIT_S || !view.ok || isSettled(view.value)) return view;
+    }
   }
 
   /** Removes the rows of attempts and leaves a fence. Gives the attempts that had any. */
@@ -70,7 +77,12 @@ export async function readLedgerFromStore(
       throw new Error(`the store has ${records.length} of ${snapshot.recordCount} records of ${attempt}`);
     records.push(...page);
   }
-  const ids = { attempted_call_ids: snapshot.attemptedCallIds, pending_call_ids: snapshot.pendingCallIds };
+  // Refused calls stand in none of the manifest's lists (section 7).
+  const settledRefused = new Set(snapshot.refused.map(({ callId }) => callId));
+  const ids = {
+    attempted_call_ids: snapshot.attemptedCallIds.filter((callId) => !settledRefused.has(callId)),
+    pending_call_ids: snapshot.pendingCallIds,
+  };
   const failures = snapshot.failures.map(({ callId, reason: why }) => ({
     schema_version: schemaVersion,
     model_call_id: callId,
@@ -94,6 +106,11 @@ export async function readLedgerFromStore(
     refused: snapshot.refused.map(({ callId, code }) => ({ model_call_id: callId, code })),
     why_root: Object.fromEntries(snapshot.whyRoot.map(({ callId, json }) => [callId, JSON.parse(json) as unknown])),
   });
+}
+
+/** Whether every call has a record or a failure row: a close waits for nothing else. */
+function isSettled({ pendingCallIds, failures }: LedgerView): boolean {
+  return pendingCallIds.every((callId) => failures.some((failure) => failure.model_call_id === callId));
 }
 
 const PAGE = 500;

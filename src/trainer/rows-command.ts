@@ -1,8 +1,9 @@
+import { resolve } from 'node:path';
 import { isSystemError } from '../system-error.ts';
 import { paddingRows } from './padding.ts';
 import { countReasons, REASONS } from './reasons.ts';
 import { rowLine } from './rows-run/row-lines.ts';
-import { fileOutput, noOutput, type RowOutput } from './rows-run/row-output.ts';
+import { fileOutput, noOutput, outputTo, type RowOutput } from './rows-run/row-output.ts';
 import { planRows, type RowsOptions, type RowsPlan, RowsUsageError } from './rows-run/rows-options.ts';
 import { type GroupRun, runGroup } from './rows-run/run-group.ts';
 import { StagedSources } from './rows-run/staged-sources.ts';
@@ -57,6 +58,7 @@ async function run(plan: RowsPlan, options: RowsOptions, io: RowsIo): Promise<nu
   const staged = new StagedSources({ fetch: io.fetch, token: options.workerToken });
   const output = await openOutput(options, io);
   const runs: GroupRun[] = [];
+  let padding: number;
   try {
     const context = { plan, taken: new Set<string>(), staged, http, output, explain: options.explain === true };
     for (const group of plan.groups) {
@@ -64,22 +66,27 @@ async function run(plan: RowsPlan, options: RowsOptions, io: RowsIo): Promise<nu
       runs.push(done);
       if (done.explanation.length > 0 && options.json !== true) await io.print(`${done.explanation.join('\n')}\n\n`);
     }
-    const padding = await pad(plan, runs, output);
-    await conclude(runs, padding, options, io);
+    padding = await pad(plan, runs, output);
+  } catch (error) {
+    await output.discard();
+    throw error;
   } finally {
-    await output.close();
     staged.close();
   }
+  await output.finish();
+  await conclude(runs, padding, options, io);
   const allValid = runs.every(
     ({ verdict, members }) => verdict.kind === 'kept' && members.every((member) => member.valid),
   );
   return allValid ? ROWS_EXIT.ok : ROWS_EXIT.masked;
 }
 
-function openOutput(options: RowsOptions, io: RowsIo): Promise<RowOutput> {
-  if (options.out !== undefined) return fileOutput(options.out);
-  const other = options.explain === true || options.json === true;
-  return Promise.resolve(other ? noOutput : { write: io.print, close: () => Promise.resolve() });
+async function openOutput(options: RowsOptions, io: RowsIo): Promise<RowOutput> {
+  const { out, ledger, result, group, staged } = options;
+  if (out === undefined) return options.explain === true || options.json === true ? noOutput : outputTo(io.print);
+  const read = [ledger, result, group, staged].find((path) => path !== undefined && resolve(path) === resolve(out));
+  if (read !== undefined) throw new RowsUsageError(`--out ${out} is one of the files that the rows are made from`);
+  return fileOutput(out);
 }
 
 async function pad(plan: RowsPlan, runs: readonly GroupRun[], output: RowOutput): Promise<number> {

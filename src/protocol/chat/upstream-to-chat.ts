@@ -7,7 +7,7 @@ import type {
   ReplyOptions,
 } from '../conversation.ts';
 import { isRefusal } from '../conversation.ts';
-import { customInput } from '../custom-tool.ts';
+import { customArguments, customInput } from '../custom-tool.ts';
 import { jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
@@ -24,7 +24,7 @@ export function upstreamToChat(request: ConvertedRequest, answer: EngineAnswer, 
   return {
     responseId: answer.id,
     json: Buffer.from(json),
-    outputItems: outputItems(answer),
+    outputItems: outputItems(request, answer),
     turn: echoOf(message, answer),
     status: null,
     finishReason: answer.finishReason,
@@ -98,18 +98,23 @@ export function customCallJson(id: string, name: string, argumentsText: string):
   return `{"id":${id},"type":"custom","custom":{"name":${jsonString(name)},"input":${jsonString(customInput(argumentsText))}}}`;
 }
 
-/** What the reply counts as (section 7): a message item if it has text, then one item per call. Reasoning gives none. */
-function outputItems(answer: EngineAnswer): JsonNode[] {
+/**
+ * What the reply counts as (section 7): a message item if it has text, then one item per call, of a custom tool with the arguments that its input comes to: of the engine's
+ * own nothing else is served. Reasoning gives none.
+ */
+function outputItems(request: ConvertedRequest, answer: EngineAnswer): JsonNode[] {
   const items: string[] = [];
   if (answer.content !== null && answer.content !== '')
     items.push(
       `{"type":"message","id":null,"role":"assistant","content":[{"type":"output_text","text":${jsonString(answer.content)}}]}`,
     );
-  for (const call of answer.toolCalls)
+  for (const call of answer.toolCalls) {
+    const served = isCustomCall(request, call) ? customArguments(customInput(call.arguments)) : call.arguments;
     items.push(
       `{"type":"function_call","id":${jsonString(call.id)},"call_id":${jsonString(call.id)},` +
-        `"name":${jsonString(call.name)},"arguments":${jsonString(call.arguments)}}`,
+        `"name":${jsonString(call.name)},"arguments":${jsonString(served)}}`,
     );
+  }
   return items.map(ownJson);
 }
 

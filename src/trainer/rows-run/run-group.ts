@@ -63,6 +63,7 @@ class RunningGroup {
   private readonly spool: RowSpool;
   private name: string | null;
   private readonly members: RolloutRun[] = [];
+  private readonly slots = new Set<number>();
   private readonly explanation: string[] = [];
 
   constructor(planned: PlannedGroup, context: GroupContext, spool: RowSpool) {
@@ -78,10 +79,11 @@ class RunningGroup {
   }
 
   private takeSlot(slot: number): number {
-    if (this.members.some((member) => member.slot === slot))
+    if (this.slots.has(slot))
       throw new RowsUsageError(
         `two rollouts of ${this.name === null ? 'the group' : `group ${this.name}`} have slot ${slot}, so their rows would have the same ids: give each its own "slot"`,
       );
+    this.slots.add(slot);
     return slot;
   }
 
@@ -109,19 +111,35 @@ class RunningGroup {
     const { plan, staged, http, explain } = this.context;
     const ledger = await readLedger(rollout.ledger, http);
     const result = parseHarnessResult(await readResultText(rollout.result));
-    const attempt = ledger.ok ? ledger.value.attempt : rollout.ledger;
-    const own = namesOf(attempt);
-    this.name ??= own.group;
-    this.takeOnce('attempt', attempt);
-    const slot = this.takeSlot(rollout.slot ?? (own.group === this.name ? own.slot : at));
-    const names = { attempt, group: this.name, slot };
+    const names = ledger.ok
+      ? this.takeNames(ledger.value.attempt, rollout.slot ?? null, at)
+      : this.namesOfUnreadable(rollout, at);
     const store = staged.open(rollout.staged ?? (plan.staged as string));
-    const outcome = await buildRollout({ attempt, ledger, result, policy: plan.policy, staged: store, names });
+    const outcome = await buildRollout({
+      attempt: names.attempt,
+      ledger,
+      result,
+      policy: plan.policy,
+      staged: store,
+      names,
+    });
     const judgement = judgeRollout(outcome, this.planned.options, await readTrainerLogprobs(rollout.trainerLogprobs));
     for (const row of judgement.rows)
       this.spool.add(rowHead(unweightedRow(row, judgement.reward as number, outcome.truncated)));
     this.members.push(runOf(outcome, judgement, names.slot));
     if (explain) this.explanation.push(...explainRollout(outcome, judgement), '');
+  }
+
+  private takeNames(attempt: string, slot: number | null, at: number) {
+    const own = namesOf(attempt);
+    this.name ??= own.group;
+    this.takeOnce('attempt', attempt);
+    return { attempt, group: this.name, slot: this.takeSlot(slot ?? (own.group === this.name ? own.slot : at)) };
+  }
+
+  /** Whose ledger it is stands in it: the rollout has no rows, and takes no name or place from another one. */
+  private namesOfUnreadable({ ledger, slot }: RolloutSources, at: number) {
+    return { attempt: ledger, group: this.name ?? 'group', slot: slot == null ? at : this.takeSlot(slot) };
   }
 
   private async publish(verdict: Extract<GroupVerdict, { kind: 'kept' }>): Promise<void> {

@@ -82,6 +82,71 @@ test('an image in a later turn: its occurrence stands inside the new prompt toke
   }
 });
 
+/** Arguments that are no JSON object, or not what a custom tool asked for: models cut them off, or write something else. */
+const ODD_ARGUMENTS = [
+  'not json {',
+  '{"a":1',
+  '[1,2]',
+  '"text"',
+  '5',
+  'null',
+  'NaN',
+  '',
+  '{"input":"a","extra":1}',
+  '{"_raw":5}',
+];
+
+/** One turn with a call of the tool `patch`; the answer as the harness returns it. */
+const ONE_CALL: Readonly<Record<string, (stack: Stack, attempt: string) => Promise<Item[]>>> = {
+  async chat(stack, attempt) {
+    const tools = [{ type: 'function', function: { name: 'patch', parameters: { type: 'object' } } }];
+    const body = { model: 'policy', messages: [{ role: 'user', content: 'go' }], tools };
+    return [(await stack.post(`/ng-rollout/${attempt}/v1/chat/completions`, body)).json.choices[0].message];
+  },
+  async 'chat, custom'(stack, attempt) {
+    const tools = [{ type: 'custom', custom: { name: 'patch' } }];
+    const body = { model: 'policy', messages: [{ role: 'user', content: 'go' }], tools };
+    return [(await stack.post(`/ng-rollout/${attempt}/v1/chat/completions`, body)).json.choices[0].message];
+  },
+  async messages(stack, attempt) {
+    const tools = [{ name: 'patch', input_schema: { type: 'object' } }];
+    const body = { model: 'policy', max_tokens: 9, messages: [{ role: 'user', content: 'go' }], tools };
+    return [
+      { role: 'assistant', content: (await stack.post(`/ng-rollout/${attempt}/v1/messages`, body)).json.content },
+    ];
+  },
+  async responses(stack, attempt) {
+    const tools = [{ type: 'function', name: 'patch', parameters: { type: 'object' }, strict: false }];
+    return (await stack.post(`/ng-rollout/${attempt}/v1/responses`, { model: 'policy', input: 'go', tools })).json
+      .output;
+  },
+  async 'responses, custom'(stack, attempt) {
+    const tools = [{ type: 'custom', name: 'patch' }];
+    return (await stack.post(`/ng-rollout/${attempt}/v1/responses`, { model: 'policy', input: 'go', tools })).json
+      .output;
+  },
+};
+
+test('calls with odd arguments are found in what is returned, in every dialect', async () => {
+  const stack = await startStack();
+  try {
+    const side = { controlUrl: stack.proxy.controlUrl, token: CONTROL_TOKEN, workerUrl: stack.worker.url };
+    for (const [dialect, run] of Object.entries(ONE_CALL)) {
+      for (const [at, args] of ODD_ARGUMENTS.entries()) {
+        const attempt = `odd-${dialect.replace(', ', '-')}-${at}`;
+        const calls = [{ id: 'call_1', name: 'patch', arguments: args }];
+        stack.worker.script({ rules: [{ when: { attempt }, content: 'so', tool_calls: calls }] });
+        const result = { response: { id: 'h', output: await run(stack, attempt) }, reward: 1 };
+        const outcome = await closeAndBuild(side, attempt, result);
+        const why = outcome.kind === 'masked' ? JSON.stringify(outcome.reasons) : '';
+        assert.equal(outcome.kind, 'rows', `${dialect} ${args}: ${why}`);
+      }
+    }
+  } finally {
+    await stack.close();
+  }
+});
+
 for (const schemaVersion of [3, 2] as const) {
   describe(`schema ${schemaVersion}`, () => {
     let stack: Stack;

@@ -41,6 +41,14 @@ test('reads, closes, retires and deletes an attempt', async () => {
 
 test('the ledger, the manifest of the peers and the store of this process are the same ledger', async () => {
   await call('same');
+  // A refused call stands in none of the lists, wherever they are read.
+  stack.worker.arm({
+    kind: 'status',
+    status: 400,
+    body: JSON.stringify({ error: { message: 'maximum context length is 5' } }),
+  });
+  const refused = await stack.post('/ng-rollout/same/v1/responses', { model: 'policy', input: 'too long' });
+  assert.equal(refused.json.error.code, 'context_length_exceeded');
   const byAddress = await client().close('same');
   assert.ok(byAddress.ok);
   const manifestUrl = `${stack.proxy.controlUrl}/training-token-capture/control/rollouts/same/manifest`;
@@ -48,6 +56,37 @@ test('the ledger, the manifest of the peers and the store of this process are th
   assert.deepEqual(bare.ok && bare.value.records, byAddress.value.records);
   const fromStore = await readLedgerFromStore(stack.proxy.ctx.ledger, 'same', 3);
   assert.deepEqual(fromStore, byAddress);
+});
+
+test('a long wait is asked for in parts, until every call is settled', async () => {
+  const asked: string[] = [];
+  let pending = ['c1', 'c2'];
+  const fetch = async (url: string) => {
+    asked.push(new URL(url).search);
+    if (asked.length === 3) pending = ['c1'];
+    return Response.json({
+      attempt: 'long',
+      state: 'closed',
+      complete: false,
+      manifest: {
+        schema_version: 3,
+        capture_key: 'long',
+        records: [],
+        failures: [{ schema_version: 3, model_call_id: 'c1', reason: 'worker_capture_failed' }],
+        attempted_call_ids: ['c1', 'c2'],
+        pending_call_ids: pending,
+      },
+      refused: [],
+      why_root: {},
+    });
+  };
+  const patient = new LedgerClient('http://proxy', { fetch: fetch as unknown as typeof globalThis.fetch });
+  const view = await patient.close('long', 3600);
+  assert.deepEqual(view.ok && view.value.pendingCallIds, ['c1']);
+  assert.deepEqual(asked, ['?wait_s=120', '?wait_s=120', '?wait_s=120']);
+  pending = ['c2'];
+  await patient.close('long', 300);
+  assert.deepEqual(asked.slice(3), ['?wait_s=120', '?wait_s=120', '?wait_s=60']);
 });
 
 test('a wrong token is an error with its status', async () => {

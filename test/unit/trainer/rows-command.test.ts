@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ROWS_EXIT } from '../../../src/trainer/rows-command.ts';
 import type { RowsOptions } from '../../../src/trainer/rows-run/rows-options.ts';
@@ -39,6 +40,31 @@ describe('the worked example', () => {
       rowsIn((await folder.run(folder.files('we'))).out).map((row) => row.advantage),
       [0, 0],
     );
+  });
+
+  test('a file of rows stays as it was where the new rows come to nothing', async () => {
+    const out = folder.write('kept.jsonl', 'the rows of before\n');
+    const staged = folder.write('broken.jsonl', 'no JSON\n');
+    const { exit } = await folder.run({ ...folder.files('we'), staged, out });
+    assert.equal(exit, ROWS_EXIT.failed);
+    assert.equal(readFileSync(out, 'utf8'), 'the rows of before\n');
+    assert.deepEqual(
+      readdirSync(dirname(out)).filter((name) => name.endsWith('.part')),
+      [],
+    );
+  });
+
+  test('rows never go over what they are made from', async () => {
+    const files = folder.files('we');
+    for (const out of [files.staged, files.ledger, files.result] as string[]) {
+      const before = readFileSync(out, 'utf8');
+      const { exit, warned } = await folder.run({ ...files, out });
+      assert.deepEqual(
+        [exit, warned],
+        [ROWS_EXIT.usage, `--out ${out} is one of the files that the rows are made from\n`],
+      );
+      assert.equal(readFileSync(out, 'utf8'), before);
+    }
   });
 
   test('rows to a file; standard output says where', async () => {

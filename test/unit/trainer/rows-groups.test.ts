@@ -55,6 +55,25 @@ describe('groups', () => {
     assert.deepEqual([twoGroups.exit, twoGroups.warned], [ROWS_EXIT.usage, 'group x stands there twice\n']);
   });
 
+  test('a ledger that cannot be read masks its own rollout and changes no other one', async () => {
+    const unreadable = { ...folder.member('six2'), ledger: folder.write('half.json', '{"half":') };
+    const [first, second] = [folder.member('six0'), folder.member('six1')];
+    const alone = rowsIn((await folder.run({ group: folder.write('alone.json', { rollouts: [first, second] }) })).out);
+    for (const rollouts of [
+      [unreadable, first, second],
+      [first, unreadable, second],
+      [first, second, unreadable],
+    ]) {
+      const { exit, out, warned } = await folder.run({ group: folder.write('half.group.json', { rollouts }) });
+      assert.equal(exit, ROWS_EXIT.masked);
+      assert.deepEqual(
+        rowsIn(out).map((row) => [row.row_id, row.advantage]),
+        alone.map((row) => [row.row_id, row.advantage]),
+      );
+      assert.match(warned, /1 × ledger_malformed/);
+    }
+  });
+
   test('options that cannot be applied are refused', async () => {
     const refused = async (options: object) => {
       const { exit, warned } = await folder.run({
