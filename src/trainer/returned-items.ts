@@ -1,5 +1,5 @@
 import type { JsonNode } from '../protocol/json/json-node.ts';
-import { type AuthoredItem, authoredItems } from './authored-items.ts';
+import { type AuthoredItem, authoredItems, itemKind } from './authored-items.ts';
 import { type Checked, ok, reason, refused } from './reasons.ts';
 import type { Envelope } from './result.ts';
 
@@ -8,7 +8,19 @@ export interface ReturnedPart {
   readonly path: string;
   readonly id: string | null;
   readonly items: readonly AuthoredItem[];
+  /** Turns that the model said nothing in: they have no items, and a record of one has none, too. */
+  readonly silentTurns: readonly SilentTurn[];
 }
+
+/** A returned turn without an item of its own. */
+export interface SilentTurn {
+  /** How many authored items stand before it. */
+  readonly at: number;
+  readonly itemIndex: number;
+  readonly path: string;
+}
+
+type ReadItems = Pick<ReturnedPart, 'items' | 'silentTurns'>;
 
 /** The authored items of returned responses, with snapshots united (protocol section 11). Refused with the item and why. */
 export function returnedParts(envelopes: readonly Envelope[]): Checked<readonly ReturnedPart[]> {
@@ -23,19 +35,23 @@ export function returnedParts(envelopes: readonly Envelope[]): Checked<readonly 
     if (!items.ok) return items;
     firstIndex +=
       output.kind === 'items' ? output.items.length : output.snapshots.reduce((sum, list) => sum + list.length, 0);
-    parts.push({ path, id: envelope.id, items: items.value });
+    parts.push({ path, id: envelope.id, ...items.value });
   }
   return ok(parts);
 }
 
-function readItems(items: readonly JsonNode[], firstIndex: number, path: string): Checked<readonly AuthoredItem[]> {
+function readItems(items: readonly JsonNode[], firstIndex: number, path: string): Checked<ReadItems> {
   const authored: AuthoredItem[] = [];
+  const silentTurns: SilentTurn[] = [];
   for (const [at, item] of items.entries()) {
-    const found = authoredItems(item, firstIndex + at, `${path}[${at}]`);
+    const place = { itemIndex: firstIndex + at, path: `${path}[${at}]` };
+    const found = authoredItems(item, place.itemIndex, place.path);
     if (!found.ok) return found;
+    if (found.value.length === 0 && itemKind(item).kind === 'authored')
+      silentTurns.push({ at: authored.length, ...place });
     authored.push(...found.value);
   }
-  return ok(authored);
+  return ok({ items: authored, silentTurns });
 }
 
 /**
@@ -46,7 +62,7 @@ function uniteSnapshots(
   snapshots: readonly (readonly JsonNode[])[],
   firstIndex: number,
   path: string,
-): Checked<readonly AuthoredItem[]> {
+): Checked<ReadItems> {
   const united = new Map<string, AuthoredItem>();
   let index = firstIndex;
   for (const [at, snapshot] of snapshots.entries()) {
@@ -54,7 +70,7 @@ function uniteSnapshots(
     if (!found.ok) return found;
     index += snapshot.length;
     const inThisOne = new Set<string>();
-    for (const item of found.value) {
+    for (const item of found.value.items) {
       const { itemIndex } = item;
       const id = item.ids[0];
       if (id === undefined) {
@@ -77,5 +93,6 @@ function uniteSnapshots(
       if (known === undefined) united.set(id, item);
     }
   }
-  return ok([...united.values()]);
+  // Where a turn without an id stands, snapshots do not say.
+  return ok({ items: [...united.values()], silentTurns: [] });
 }

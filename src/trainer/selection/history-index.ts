@@ -1,7 +1,7 @@
 import type { CallRecord, CallRecordV3 } from '../../protocol/wire/ledger.ts';
 import type { AuthoredItem } from '../authored-items.ts';
 import { type Checked, ok, type Reason, reason, refused } from '../reasons.ts';
-import type { ReturnedPart } from '../returned-items.ts';
+import type { ReturnedPart, SilentTurn } from '../returned-items.ts';
 
 /** Where an output item stands: item `at` of the output of `record`. */
 export interface OutputPlace {
@@ -25,6 +25,8 @@ export interface HistoryIndex {
   readonly pinnedEnds: ReadonlyMap<CallRecordV3, number>;
   /** Calls without any output that an envelope's id names, with the position where they stand. */
   readonly silentCalls: readonly { readonly record: CallRecordV3; readonly at: number }[];
+  /** Returned turns without items, by how many items of the whole history stand before them. */
+  readonly silentTurns: readonly SilentTurn[];
   /** Calls that ids alone require. */
   readonly required: ReadonlySet<CallRecordV3>;
 }
@@ -59,7 +61,17 @@ export function indexHistory(
   const pins = pinEnvelopes(parts, records);
   if (!pins.ok) return pins;
   for (const record of pins.value.pinnedEnds.keys()) required.add(record);
-  return ok({ items, records, starts: byFirstFingerprint(records), places, ...pins.value, required });
+  const silentTurns = silentTurnsOf(parts);
+  return ok({ items, records, starts: byFirstFingerprint(records), places, ...pins.value, silentTurns, required });
+}
+
+function silentTurnsOf(parts: readonly ReturnedPart[]): SilentTurn[] {
+  let before = 0;
+  return parts.flatMap((part) => {
+    const first = before;
+    before += part.items.length;
+    return part.silentTurns.map((turn) => ({ ...turn, at: first + turn.at }));
+  });
 }
 
 function byFirstFingerprint(records: readonly CallRecordV3[]): Map<string, CallRecordV3[]> {

@@ -98,13 +98,38 @@ function placeEnvelopes(
   if (!index.ok) return index;
   if (references !== null) return matchReferences(index.value, references);
   const matched = matchHistory(index.value);
-  return matched.ok ? ok(withSilentCalls(index.value, matched.value)) : matched;
+  return matched.ok ? withSilentCalls(index.value, matched.value) : matched;
 }
 
-/** Puts the calls without output, which only a response id can name, at their place. */
-function withSilentCalls({ silentCalls }: HistoryIndex, placed: readonly Placed[]): readonly Placed[] {
-  const silent = silentCalls.map(({ record, at }) => ({ record, from: at, to: at }));
-  return silent.length === 0 ? placed : [...placed, ...silent].sort((a, b) => a.to - b.to);
+/**
+ * Puts the calls without output at their place: those that a response id names, and those of returned turns that say nothing. Such a turn is the one call without output
+ * that continues the call before it; a turn that no call can have been, the agent has written itself.
+ */
+function withSilentCalls(index: HistoryIndex, placed: readonly Placed[]): Checked<readonly Placed[]> {
+  const named = index.silentCalls.map(({ record, at }) => ({ record, from: at, to: at }));
+  const calls = [...placed, ...named].sort((a, b) => a.to - b.to);
+  const taken = new Set(calls.map(({ record }) => record));
+  const unnamed = new Set(named.map(({ to }) => to));
+  for (const { at, itemIndex, path } of index.silentTurns) {
+    // The turn of a call that its envelope names.
+    if (unnamed.delete(at)) continue;
+    const next = calls.findIndex(({ to, from }) => to > at || from > at);
+    const place = next < 0 ? calls.length : next;
+    const parent = calls[place - 1]?.record.model_call_id ?? null;
+    const candidates = index.records.filter(
+      (record) => record.output_items?.length === 0 && record.parent_call_id === parent && !taken.has(record),
+    );
+    const [record, other] = candidates;
+    if (record === undefined) continue;
+    if (other !== undefined) {
+      const names = `${record.model_call_id} and ${other.model_call_id}`;
+      const message = `${path} says nothing and matches two calls, ${names}, and no id or reference settles which`;
+      return refused(reason('item_ambiguous', message, { itemIndex }));
+    }
+    taken.add(record);
+    calls.splice(place, 0, { record, from: at, to: at });
+  }
+  return ok(calls);
 }
 
 function resolveReferences(

@@ -89,16 +89,40 @@ describe('response', () => {
     assert.deepEqual(await select(world, response([chat])), ['a']);
   });
 
-  test('a Chat or Messages turn that says nothing is no item; its call is selected by its response id', async () => {
-    const world = buildWorld([{ id: '1' }, { id: '2', parent: '1', output: [] }]);
+  test('a Chat or Messages turn that says nothing is the one call without output that goes on there', async () => {
+    const world = buildWorld([{ id: '1' }, { id: '2', parent: '1', output: [] }, { id: '3', parent: '2' }]);
     for (const empty of [
       { role: 'assistant', content: '' },
       { role: 'assistant', content: null, refusal: 'no' },
+      { role: 'assistant', content: null, reasoning: 'a long thought that was cut off' },
       { role: 'assistant', content: [] },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'a long thought', signature: 's' }] },
     ]) {
-      assert.deepEqual(await select(world, response([...answer('1'), empty])), ['1']);
+      assert.deepEqual(await select(world, response([...answer('1'), empty])), ['1', '2']);
       assert.deepEqual(await select(world, response([...answer('1'), empty], 'resp_2')), ['1', '2']);
+      assert.deepEqual(await select(world, response([...answer('1'), empty, ...answer('3')])), ['1', '2', '3']);
     }
+  });
+
+  test('a turn that says nothing and is no call is the agent’s own; one that could be two calls is an error', async () => {
+    const empty = { role: 'assistant', content: '' };
+    const world = buildWorld([
+      { id: '1' },
+      { id: '2', parent: '1', output: [] },
+      { id: '3', parent: '1' },
+      { id: '4', parent: '3', output: [] },
+      { id: '5', parent: '3', output: [] },
+    ]);
+    assert.deepEqual(await select(world, response([empty, ...answer('1')])), ['1']);
+    assert.deepEqual(await select(world, response([...answer('1'), empty, empty])), ['1', '2']);
+    const found = await refuse(world, response([...answer('1'), ...answer('3'), empty]));
+    assert.equal(found.code, 'item_ambiguous');
+    assert.equal(found.itemIndex, 4);
+    assert.equal(
+      found.message,
+      'response.output[4] says nothing and matches two calls, 4 and 5, and no id or reference settles which',
+    );
+    assert.deepEqual(await select(world, response([...answer('1'), ...answer('3'), empty], 'resp_5')), ['1', '3', '5']);
   });
 
   test('a rejected call is not selected, whatever the ledger says of it', async () => {
