@@ -33,11 +33,11 @@ export function admitArgs(request: AdmitRequest, isRegistered: boolean): string[
 export function searchArgs({ namedParent, boundary }: Pick<ProposeRequest, 'namedParent' | 'boundary'>): string[] {
   return [
     namedParent === undefined ? 'search' : namedParent === null ? 'none' : 'named',
-    namedParent ?? '',
+    namedParent == null ? '' : idText(namedParent),
     boundary?.emptyToolContentDigest ?? '',
     boundary?.renderDigest ?? '',
     String(boundary?.itemCount ?? ''),
-    JSON.stringify(boundary?.echoedIds ?? []),
+    JSON.stringify((boundary?.echoedIds ?? []).map(idText)),
     reasoningArg(boundary),
   ];
 }
@@ -56,13 +56,21 @@ export function commitArgs(request: CommitRequest, replyJson: string | null, kee
     index.parentCallId ?? '',
     entryText(request.attempt, index),
     index.emptyToolContentDigest,
-    index.responseId,
+    idText(index.responseId),
     request.whyRootJson ?? '',
     JSON.stringify([request.callId, index.parentCallId, index.renderDigest]) + request.sketchJson,
     replyJson ?? '',
     String(keepMs),
     String(nowS),
   ];
+}
+
+/**
+ * An id of clients and engines as the scripts compare it: itself, or its JSON text where it holds what they cannot take (lone surrogates, NUL), which no other id is
+ * written as.
+ */
+function idText(id: string): string {
+  return id.isWellFormed() && !/^"|\0/.test(id) ? id : JSON.stringify(id);
 }
 
 type IndexList = [
@@ -85,8 +93,8 @@ function indexText(index: RecordIndex): string {
     index.sourceDigest,
     index.emptyToolContentDigest,
     index.renderDigest,
-    [...index.outputIds],
-    index.responseId,
+    index.outputIds.map(idText),
+    idText(index.responseId),
     index.chainHash,
   ];
   return JSON.stringify(list);

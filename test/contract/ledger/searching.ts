@@ -105,6 +105,23 @@ export function searching(under: LedgerUnderTest): void {
       assert.deepEqual(await echoing(), refusal('ambiguous_candidate'));
     });
 
+    it('takes ids of any characters', async () => {
+      const attempt = newAttempt();
+      const answer = ['task', 'answer'];
+      const odd = ['\ud800', '"\\ud800"', 'a\0b', 'a', '"', 'é\n', '\udc00'];
+      const calls: string[] = [];
+      for (const id of odd)
+        calls.push(
+          await addCall(under.ledger, attempt, answer, { index: { outputIds: [id], responseId: `resp${id}` } }),
+        );
+      for (const [at, id] of odd.entries()) {
+        const echoing = { boundary: boundary(answer, { echoedIds: [id, 'another\ud801'] }) };
+        assert.equal(parentOf(await admit(attempt, echoing)), calls[at], JSON.stringify(id));
+      }
+      assert.deepEqual(await admit(attempt, { namedParent: 'resp' }), refusal('unknown_parent'));
+      assert.equal(parentOf(await admit(attempt, { boundary: boundary(answer), namedParent: 'respa\0b' })), calls[2]);
+    });
+
     it('does not ask for echoed ids where only one call matches', async () => {
       const attempt = newAttempt();
       const only = await addCall(under.ledger, attempt, ['task', 'answer'], { index: { outputIds: ['m1'] } });
