@@ -92,10 +92,23 @@ function notContinued(parent: RecordedHistory, question: RootQuestion): WhyRoot 
 }
 
 function namedParent(question: RootQuestion, callId: string | null): WhyRoot {
-  const parent = callId === null ? null : new RecordedHistories(question.records, question.items).get(callId);
+  const histories = new RecordedHistories(question.records, question.items);
+  const parent = callId === null ? null : histories.get(callId);
   if (parent === null)
     return { cause: 'parent_header', explanation: 'The request does not extend the parent that the header names.' };
-  const repeated = parent.common === parent.items.length && boundaryOf(question.items) === parent.items.length;
+  const boundary = boundaryOf(question.items);
+  const repeated = parent.common === parent.items.length && boundary === parent.items.length;
+  const extended = repeated
+    ? undefined
+    : histories.matching(boundary).findLast(({ renderDigest }) => renderDigest === question.renderDigest);
+  if (extended !== undefined) {
+    return {
+      cause: 'parent_header',
+      model_call_id: parent.callId,
+      extended_call_id: extended.callId,
+      explanation: `The header names call ${parent.callId}, and the request extends call ${extended.callId}.`,
+    };
+  }
   const { cause, explanation, ...detail } = repeated
     ? notContinued(parent, question)
     : historyDiffers(parent, question);

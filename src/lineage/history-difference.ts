@@ -70,7 +70,7 @@ function historyLengths(record: RecordedHistory, request: readonly ItemSketch[])
 function unrecordedTurn(record: RecordedHistory, request: readonly ItemSketch[]): HistoryDifference {
   const found = request.findIndex((item, at) => at >= record.common && item.role === 'assistant');
   const index = found < 0 ? record.common : found;
-  const turn = found < 0 ? '' : `, but its item ${index} is an assistant turn that no recorded call served`;
+  const turn = found < 0 ? '' : `, but its item ${index} is an assistant turn that no recorded call served there`;
   return difference(record, index, request[index]?.role ?? 'assistant', {
     part: 'unrecorded_turn',
     lengths: historyLengths(record, request),

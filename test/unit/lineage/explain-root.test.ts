@@ -314,8 +314,20 @@ test('parent_header', () => {
   expect(attempt.why(second, { by: 'parent_header' }), { cause: 'parent_header', model_call_id: undefined });
   expect(attempt.why([...second, user('x')], { by: 'named_parent', callId: 'c1' }), {
     cause: 'parent_header',
-    reason: 'history_differs',
+    reason: undefined,
     model_call_id: 'c1',
+    extended_call_id: 'c2',
+    explanation: 'The header names call c1, and the request extends call c2.',
+  });
+  expect(attempt.why([...first, user('x')], { by: 'named_parent', callId: 'c2' }), {
+    cause: 'parent_header',
+    model_call_id: 'c2',
+    extended_call_id: 'c1',
+  });
+  expect(attempt.why([...second, user('x')], { by: 'named_parent', callId: 'c1' }, OTHER_TOOLS), {
+    cause: 'parent_header',
+    reason: 'history_differs',
+    extended_call_id: undefined,
     part: 'unrecorded_turn',
     index: 5,
   });
