@@ -45,7 +45,7 @@ export interface ContextOverrides {
 }
 
 export function buildContext(config: Config, overrides: ContextOverrides = {}): Context {
-  const log = overrides.log ?? pino({ level: config.log.level, base: null });
+  const log = overrides.log ?? pino({ level: config.log.level, base: null }, logDestination());
   const nowS = overrides.nowS ?? (() => Date.now() / 1000);
   const replica = overrides.replica ?? hexUuid();
   const ledger =
@@ -92,6 +92,18 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
     nowS,
     newCallId: overrides.newCallId ?? hexUuid,
   };
+}
+
+/** Longest text of log lines that waits for room. */
+const MOST_LOG_BYTES = 1024 * 1024;
+
+/** Standard output. What cannot be written there, as where the disk under it is full, waits for the next line; more than {@link MOST_LOG_BYTES} of it is lost, and nothing else. */
+function logDestination() {
+  const out = pino.destination({ dest: 1, sync: true, maxLength: MOST_LOG_BYTES });
+  out.on('error', () => undefined);
+  // Each line is written at once; the library's own last try does not return while there is no room.
+  out.flushSync = () => undefined;
+  return out;
 }
 
 /** 32 lowercase hex digits of a UUID. */

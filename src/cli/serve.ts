@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { startServer } from '../server.ts';
+import { closeOnSignal } from './close-on-signal.ts';
 import { addConfigOptions, configFrom } from './config-options.ts';
 import { UsageError } from './usage-error.ts';
 import { setV8Flags } from './v8-flags.ts';
@@ -51,14 +51,10 @@ export function serveCommand(): Command {
       },
       `agents: ${server.url}/ng-rollout/<attempt>/v1 · trainer: ${server.controlUrl}/ledger/<attempt> · metrics: ${server.controlUrl}/metrics`,
     );
-    closeWithGrace(
-      { delay: config.deadlines.drain_s * 1000 + CLOSING_MS, logger: log as never },
-      async ({ signal, err }) => {
-        if (err !== undefined) log.fatal({ err }, 'stopping because of an unexpected error');
-        else
-          log.info({ signal, calls: server.ctx.running.waitedFor() }, 'stopping: calls in flight are finished first');
-        await server.stop();
-      },
-    );
+    closeOnSignal(log, config.deadlines.drain_s * 1000 + CLOSING_MS, async ({ signal, err }) => {
+      if (err !== undefined) log.fatal({ err }, 'stopping because of an unexpected error');
+      else log.info({ signal, calls: server.ctx.running.waitedFor() }, 'stopping: calls in flight are finished first');
+      await server.stop();
+    });
   });
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -7,9 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { type RunningReferenceWorker, startReferenceWorker } from '../../src/reference-worker/reference-worker.ts';
+import { freePort } from '../support/ports.ts';
 import { startRedis } from '../support/redis-server.ts';
-import { eventually, ServeFailed, type ServeProcess, startServe } from '../support/serve-process.ts';
-import { send } from '../support/stack.ts';
+import { eventually, MAIN, ServeFailed, type ServeProcess, startServe } from '../support/serve-process.ts';
+import { CONTROL_TOKEN, send } from '../support/stack.ts';
 
 /** A process that is told to stop (SIGTERM): calls in flight are finished, for a while; nothing is lost. */
 
@@ -67,6 +69,54 @@ describe('SIGTERM', () => {
       if (!complete) worker.release();
       await call;
     }
+  });
+
+  test('the same signal by two ways is one: calls are finished; one that comes later ends the process at once', async () => {
+    const proxy = await serve();
+    worker.arm({ kind: 'hold' });
+    const call = proxy.post(path, CHAT);
+    await worker.whenHeld(1);
+    proxy.kill('SIGTERM');
+    await isStopping(proxy);
+    proxy.kill('SIGTERM');
+    proxy.kill('SIGINT');
+    worker.release();
+    assert.equal((await call).status, 200);
+    assert.equal(await proxy.exited, 0);
+
+    const impatient = await serve();
+    worker.arm({ kind: 'hold' });
+    const lost = impatient.post(path, CHAT).catch((error: unknown) => error);
+    await worker.whenHeld(1);
+    impatient.kill('SIGTERM');
+    await isStopping(impatient);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    impatient.kill('SIGTERM');
+    assert.equal(await impatient.exited, 1);
+    assert.equal(impatient.log.at(-1)?.msg, 'second SIGTERM, exiting');
+    worker.release();
+    await lost;
+  });
+
+  test('a log that cannot be written costs log lines, nothing else', async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const env = { ...process.env, GYM_PROXY_CONTROL_TOKEN: CONTROL_TOKEN, GYM_PROXY_WORKERS: worker.url };
+    const command = `exec "${process.execPath}" "${MAIN}" serve --server-port ${port} --ledger-url "sqlite:${join(folder, 'full.db')}" >/dev/full`;
+    const child = spawn('sh', ['-c', command], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    const exited = once(child, 'exit');
+    await eventually(
+      () =>
+        send('GET', `${url}/health/live`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      (status) => status === 200,
+    );
+    for (let at = 0; at < 20; at++) assert.equal((await send('POST', url + path, { model: 5 })).status, 400);
+    assert.equal((await send('POST', url + path, CHAT)).status, 200);
+    child.kill('SIGTERM');
+    assert.deepEqual(await exited, [0, null]);
   });
 
   test('a ledger that cannot be reached does not keep the process from ending by itself', async () => {
