@@ -67,8 +67,11 @@ function withOnePort(config: Config): Config {
 function readFile(file: string | undefined, problems: string[]): Record<string, unknown> {
   if (file === undefined) return {};
   try {
-    const tree: unknown = parseYaml(readFileSync(file, 'utf8')) ?? {};
-    if (typeof tree === 'object' && tree !== null && !Array.isArray(tree)) return tree as Record<string, unknown>;
+    const tree: unknown = readYaml(readFileSync(file, 'utf8')) ?? {};
+    if (typeof tree === 'object' && tree !== null && !Array.isArray(tree)) {
+      // A section of which every key is commented out.
+      return Object.fromEntries(Object.entries(tree).filter(([, section]) => section !== null));
+    }
     problems.push(`${file}: expected a mapping of sections`);
   } catch (error) {
     // The lines after the first show the text around the fault, which may be a secret.
@@ -89,7 +92,9 @@ function readEnvironment(
     if (!name.startsWith(ENV_PREFIX) || text === undefined || text === '' || OTHER_VARIABLES.has(name)) continue;
     const key = known.get(name);
     const fileKey = files.get(name);
-    if (key !== undefined) set(tree, key, readText(key, text, name, problems));
+    if (fileKey !== undefined && (env[fileKey.env] ?? '') !== '')
+      problems.push(`${name}: ${fileKey.env} is set, too; which one is meant?`);
+    else if (key !== undefined) set(tree, key, readText(key, text, name, problems));
     else if (fileKey !== undefined) {
       try {
         set(tree, fileKey, readText(fileKey, readFileSync(text, 'utf8').trim(), name, problems));
@@ -112,15 +117,24 @@ function readText(key: ConfigKey, text: string, source: string, problems: string
       .filter((part) => part !== '');
   if (key.text) return text === 'null' && key.default === null ? null : text;
   try {
-    return parseYaml(text);
+    return readYaml(text);
   } catch (error) {
     problems.push(`${source}: ${firstLine(error)}`);
     return undefined;
   }
 }
 
+/** Warnings, which the parser would print with the line that they are about, are none of ours. */
+function readYaml(text: string): unknown {
+  return parseYaml(text, { logLevel: 'error' });
+}
+
+/** The fault without the text around it, which may be a secret: also the name of an alias, which is what a value that begins with `*` is taken for. */
 function firstLine(error: unknown): string {
-  return (error as Error).message.split('\n')[0]?.replace(/:$/, '') as string;
+  const line = (error as Error).message.split('\n')[0] as string;
+  return line
+    .replace(/:$/, '')
+    .replace(/^(Unresolved alias\b[^:]*): .*$/, '$1 (put a value that begins with * into quotes)');
 }
 
 function set(tree: Record<string, unknown>, key: ConfigKey, value: unknown): void {

@@ -6,7 +6,7 @@ import { takeBodiesAsBytes } from './body-parser.ts';
 import { checkAttempt } from './call/identify-attempt.ts';
 import type { Context } from './context.ts';
 import { type ServiceError, ServiceErrorException, serviceError } from './errors.ts';
-import { answerUnreadable, isWebSocket, sendError } from './http-errors.ts';
+import { answerUnreadable, isWebSocket, refuse, sendError } from './http-errors.ts';
 
 /** The HTTP side: the agents' server, and the control server where it has a port of its own (else both are one). */
 export interface Apps {
@@ -49,15 +49,18 @@ function buildServer(ctx: Context): FastifyInstance {
     return503OnClosing: false,
     clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply) => {
-      sendError(request, reply, attemptProblem(request.url) ?? serviceError('invalid_request', error.message));
+      refuse(ctx, request, reply, attemptProblem(request.url) ?? serviceError('invalid_request', error.message));
     },
   });
   takeBodiesAsBytes(app, ctx.config.limits.body_bytes);
   app.addHook('onSend', async (_request, reply) => {
     if (ctx.lifecycle.draining) reply.header('connection', 'close');
   });
-  app.setErrorHandler((error, request, reply) => sendError(request, reply, toServiceError(ctx, error)));
-  app.setNotFoundHandler((request, reply) => sendError(request, reply, notFound(request)));
+  app.setErrorHandler((error, request, reply) => {
+    const told = toServiceError(ctx, error);
+    return told.status < 500 ? refuse(ctx, request, reply, told) : sendError(request, reply, told);
+  });
+  app.setNotFoundHandler((request, reply) => refuse(ctx, request, reply, notFound(request)));
   return app;
 }
 

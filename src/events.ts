@@ -11,6 +11,9 @@ export interface CallIds {
   readonly callId: string;
 }
 
+/** What a call that a dead replica left gets. */
+const ORPHANED: FailureReason = 'request_finished_without_staged_coordinates';
+
 /** One function per business event: the log line and the metric together. Routes and steps never touch either of them directly. */
 export type Events = ReturnType<typeof buildEvents>;
 
@@ -117,6 +120,7 @@ export function buildEvents(log: Logger, metrics: Metrics) {
     },
     swept(deadReplicas: readonly string[], settledCalls: number): void {
       metrics.orphans.inc(settledCalls);
+      if (settledCalls > 0) metrics.failures.inc({ reason: ORPHANED }, settledCalls);
       log.warn({ deadReplicas, settledCalls }, 'settled what dead replicas left');
     },
     sweepFailed(error: unknown): void {

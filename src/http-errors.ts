@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorReply } from './call/render-error.ts';
+import type { Context } from './context.ts';
 import { type ServiceError, serviceError } from './errors.ts';
 import type { Dialect } from './protocol/conversation.ts';
 
@@ -16,6 +17,13 @@ export function dialectOf(url: string): Dialect {
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
   const { status, headers, body } = errorReply(dialectOf(request.url), error);
   return reply.code(status).headers(headers).send(body);
+}
+
+/** {@link sendError} for what is refused before anything is done: told and counted. */
+export function refuse(ctx: Context, request: FastifyRequest, reply: FastifyReply, error: ServiceError): FastifyReply {
+  const { attempt } = (request.params ?? {}) as { attempt?: string };
+  ctx.events.refused(attempt ?? null, dialectOf(request.url), error.code);
+  return sendError(request, reply, error);
 }
 
 /** Other upgrades (`h2c`, which some HTTP clients offer with every request) are offers that a server need not take. */

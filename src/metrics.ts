@@ -46,35 +46,32 @@ export function buildMetrics(readGauges: () => Promise<LedgerGauges>, nowS: () =
     labelNames: { readonly [Index in keyof Values]: string },
   ) => new CallCounter<Values>({ name: `gym_proxy_${name}`, help, labelNames, registers });
 
-  const openAttempts = new Gauge({ name: 'gym_proxy_open_attempts', help: 'Attempts that are open', registers });
-  const pendingCalls = new Gauge({
-    name: 'gym_proxy_pending_calls',
-    help: 'Intents without a record, not refused',
-    registers,
-  });
-  const keptReplyBytes = new Gauge({
-    name: 'gym_proxy_kept_reply_bytes',
-    help: 'Replies kept for re-sends',
-    registers,
-  });
-  const oldestPending = new Gauge({
-    name: 'gym_proxy_oldest_pending_call_age_seconds',
-    help: 'Age of the oldest pending call that has no failure row; 0 where there is none',
-    registers,
-    /** One look at the ledger serves all four gauges of a scrape. While it is away they keep their values: the other metrics matter most then. */
-    async collect() {
-      const gauges = await inTime(readGauges(), GAUGES_WITHIN_MS);
-      if (gauges === null) return;
-      openAttempts.set(gauges.openAttempts);
-      pendingCalls.set(gauges.pendingCalls);
-      keptReplyBytes.set(gauges.keptReplyBytes);
-      this.set(gauges.oldestPendingS === null ? 0 : Math.max(0, nowS() - gauges.oldestPendingS));
-    },
-  });
+  let look: Promise<LedgerGauges | null> | undefined;
+  /** A gauge of the ledger. One look serves all of a scrape. While the ledger is away they keep their values: the other metrics matter most then. */
+  const ledgerGauge = (name: string, help: string, value: (gauges: LedgerGauges) => number) =>
+    new Gauge({
+      name: `gym_proxy_${name}`,
+      help,
+      registers,
+      async collect() {
+        look ??= inTime(readGauges(), GAUGES_WITHIN_MS).finally(() => {
+          look = undefined;
+        });
+        const gauges = await look;
+        if (gauges !== null) this.set(value(gauges));
+      },
+    });
+  ledgerGauge('open_attempts', 'Attempts that are open', (gauges) => gauges.openAttempts);
+  ledgerGauge('pending_calls', 'Intents without a record, not refused', (gauges) => gauges.pendingCalls);
+  ledgerGauge('kept_reply_bytes', 'Replies kept for re-sends', (gauges) => gauges.keptReplyBytes);
+  ledgerGauge(
+    'oldest_pending_call_age_seconds',
+    'Age of the oldest pending call that has no failure row; 0 where there is none',
+    ({ oldestPendingS }) => (oldestPendingS === null ? 0 : Math.max(0, nowS() - oldestPendingS)),
+  );
 
   return {
     registry,
-    oldestPending,
     calls: callCounter<[Dialect, `${boolean}`, string]>('calls_total', 'Finished calls', [
       'dialect',
       'captured',

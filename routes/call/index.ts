@@ -3,7 +3,7 @@ import { checkAgent } from '../../src/access.ts';
 import { buildModelList } from '../../src/call/models.ts';
 import type { Context } from '../../src/context.ts';
 import { serviceError } from '../../src/errors.ts';
-import { isWebSocket, sendError } from '../../src/http-errors.ts';
+import { isWebSocket, refuse, sendError } from '../../src/http-errors.ts';
 import { attemptOf } from './attempt-of.ts';
 import { chatCompletionsRoute } from './chat-completions.ts';
 import { measureRoute } from './measure.ts';
@@ -28,7 +28,7 @@ export function registerCallRoutes(app: FastifyInstance, ctx: Context): void {
         ? serviceError('upgrade_required', 'WebSockets are not supported here; use HTTP requests.')
         : checkAgent(request, attemptOf(request), secrets);
       if (refused === null) done();
-      else sendError(request, reply, refused);
+      else refuse(ctx, request, reply, refused);
     });
     for (const prefix of CALL_PREFIXES) {
       responsesRoute(scope, ctx, prefix);

@@ -3,13 +3,13 @@ import type { z } from 'zod';
 import { checkControl } from '../../src/access.ts';
 import type { Context } from '../../src/context.ts';
 import { ServiceErrorException, serviceError } from '../../src/errors.ts';
-import { sendError } from '../../src/http-errors.ts';
+import { refuse } from '../../src/http-errors.ts';
 
 /** Hook of routes that need the control token: 401 without it. */
 export function controlOnly(ctx: Context) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const refused = checkControl(request.headers, ctx.config.control.token);
-    return refused === null ? undefined : sendError(request, reply, refused);
+    return refused === null ? undefined : refuse(ctx, request, reply, refused);
   };
 }
 

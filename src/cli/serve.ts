@@ -37,6 +37,11 @@ export function serveCommand(): Command {
     }
     const server = await startServer(config);
     const { log } = server.ctx;
+    closeOnSignal(log, config.deadlines.drain_s * 1000 + CLOSING_MS, async ({ signal, err }) => {
+      if (err !== undefined) log.fatal({ err }, 'stopping because of an unexpected error');
+      else log.info({ signal, calls: server.ctx.running.waitedFor() }, 'stopping: calls in flight are finished first');
+      await server.stop();
+    });
     for (const check of await server.ctx.ledger.check()) {
       server.ctx.metrics.ledgerCheck.set({ check: check.name }, check.ok ? 1 : 0);
       log[check.ok ? 'info' : 'warn']({ check: check.name, ok: check.ok }, `ledger: ${check.detail}`);
@@ -51,10 +56,5 @@ export function serveCommand(): Command {
       },
       `agents: ${server.url}/ng-rollout/<attempt>/v1 · trainer: ${server.controlUrl}/ledger/<attempt> · metrics: ${server.controlUrl}/metrics`,
     );
-    closeOnSignal(log, config.deadlines.drain_s * 1000 + CLOSING_MS, async ({ signal, err }) => {
-      if (err !== undefined) log.fatal({ err }, 'stopping because of an unexpected error');
-      else log.info({ signal, calls: server.ctx.running.waitedFor() }, 'stopping: calls in flight are finished first');
-      await server.stop();
-    });
   });
 }

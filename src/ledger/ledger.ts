@@ -81,7 +81,7 @@ export interface Ledger {
   sweep(): Promise<SweepReport>;
   /** Gauges for /metrics; cheap. Redis: as of the latest sweep of any replica, and the bytes of this one. */
   gauges(): Promise<LedgerGauges>;
-  /** Rejects with {@link LedgerUnavailable} where calls cannot be recorded, as far as that can be told without writing; cheap. */
+  /** Rejects with {@link LedgerUnavailable} where calls cannot be recorded (Redis: where it cannot be asked); cheap. */
   ready(): Promise<void>;
   /** Reachability and the durability that the store really gives, for `doctor` and /metrics. */
   check(): Promise<LedgerCheck[]>;

@@ -24,12 +24,16 @@ export function equalityForm(text: string, keep?: KeepMember): string {
     return exactText(text);
   }
   const writer = new EqualityWriter(keep);
-  let form = writer.write(value, 0);
-  if (writer.beyondDouble) form = writer.write(parseKeepingSpellings(text), 0);
-  return writer.tooDeep ? exactText(text) : form;
+  const form = writer.write(value, 0);
+  if (writer.tooDeep) return exactText(text);
+  if (!writer.beyondDouble) return form;
+  return isTooDeep(value, 0) ? exactText(text) : writer.write(parseKeepingSpellings(text), 0);
 }
 
-/** The forms of the members of an object, by name, in order; null where the text is no JSON object. */
+/**
+ * The forms of the members of an object, by name, in order; null where the text is no JSON object, and where a number beyond the doubles makes
+ * it one that is compared by its text alone.
+ */
 export function memberForms(text: string): Map<string, string> | null {
   let value: unknown;
   try {
@@ -42,7 +46,8 @@ export function memberForms(text: string): Map<string, string> | null {
   const forms = (object: object) =>
     new Map(Object.entries(object).map(([key, member]) => [key, writer.write(member, 1)]));
   const found = forms(value);
-  return writer.beyondDouble ? forms(parseKeepingSpellings(text) as object) : found;
+  if (!writer.beyondDouble) return found;
+  return isTooDeep(value, 0) ? null : forms(parseKeepingSpellings(text) as object);
 }
 
 export type KeepMember = (key: string, value: unknown, depth: number) => boolean;
@@ -111,11 +116,18 @@ class EqualityWriter {
   }
 }
 
+/** Whether any value in it, also one that does not count, is deeper than what is compared by value. */
+function isTooDeep(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth >= MAX_DEPTH || Object.values(value).some((member) => isTooDeep(member, depth + 1));
+}
+
 type ParseWithSource = (
   text: string,
   reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
 ) => unknown;
 
+/** Only for what is not {@link isTooDeep}: a parser with a reviver goes down by recursion, and ends in an error where the stack does. */
 function parseKeepingSpellings(text: string): unknown {
   const parse = JSON.parse as ParseWithSource;
   return parse(text, (_key, value, context) =>

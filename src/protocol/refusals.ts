@@ -156,6 +156,13 @@ export function flag(body: JsonNode, name: string): boolean | null | RequestRefu
   return node.boolean() ?? wrongType(name, 'a boolean', node);
 }
 
+/** The `type` of a part, a tool or a call. Null is none, as where it is absent; no engine takes null for one. */
+export function saidType(node: JsonNode, path: string): { readonly type: string | undefined } | RequestRefusal {
+  const type = node.present('type');
+  if (type === undefined || type.isString()) return { type: type?.string() };
+  return wrongType(`${path}.type`, 'a string', type);
+}
+
 /** Assistant prefill: under capture a history must not end in an assistant turn. `param` is the dialect's list of messages. */
 export function prefillRefusal(messages: readonly EngineMessage[], param: string): RequestRefusal | null {
   if (messages.at(-1)?.role !== 'assistant') return null;

@@ -2,7 +2,7 @@ import type { RequestRefusal } from './conversation.ts';
 import { type FieldFate, type FieldTable, ignored, mapped, refused } from './field-table.ts';
 import type { JsonFragment } from './json/fragment.ts';
 import type { JsonNode } from './json/json-node.ts';
-import { wrongType } from './refusals.ts';
+import { invalid, wrongType } from './refusals.ts';
 
 /** Types of the fields that go up as they are. A field of another type is refused here, since the engine would refuse it after the intent. */
 export type FieldType =
@@ -117,6 +117,15 @@ export function forwardFields(
   return null;
 }
 
+/** A limit of less than one token, by any of these names, asks for no answer, such as to warm a provider's cache; an engine refuses it. */
+export function emptyAnswer(body: JsonNode, ...names: readonly string[]): RequestRefusal | null {
+  for (const name of names) {
+    const limit = body.present(name)?.number();
+    if (limit !== undefined && limit < 1) return invalid(name, 'expected at least 1');
+  }
+  return null;
+}
+
 /**
  * Copies what shapes the prompt (`add_generation_prompt`, `continue_final_message`, ...) where it is no default; run {@link sharedRefusal}
  * first, which refuses what is refused under capture or needs configuration.
@@ -134,7 +143,7 @@ export function forwardPromptFields(body: JsonNode, into: Map<string, JsonFragme
 function isOfType(node: JsonNode, type: FieldType): boolean {
   switch (type) {
     case 'number':
-      return node.number() !== undefined;
+      return Number.isFinite(node.number());
     case 'integer':
       return Number.isInteger(node.number());
     case 'boolean':
@@ -160,5 +169,6 @@ function isOfType(node: JsonNode, type: FieldType): boolean {
 
 function article(type: FieldType): string {
   if (type === 'string or strings') return 'a string or an array of strings';
+  if (type === 'number') return 'a finite number';
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }

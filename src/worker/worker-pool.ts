@@ -31,6 +31,8 @@ export interface Worker {
   /** Path in front of `/v1`. */
   readonly prefix: string;
   healthy: boolean;
+  /** Whether it ever answered: until then it is only believed healthy. */
+  seen: boolean;
   serverErrorsInARow: number;
 }
 
@@ -60,7 +62,14 @@ export class WorkerPool {
       });
     this.workers = options.urls.map((url) => {
       const { origin, pathname } = new URL(url);
-      return { url, origin, prefix: pathname === '/' ? '' : pathname, healthy: true, serverErrorsInARow: 0 };
+      return {
+        url,
+        origin,
+        prefix: pathname === '/' ? '' : pathname,
+        healthy: true,
+        seen: false,
+        serverErrorsInARow: 0,
+      };
     });
   }
 
@@ -111,6 +120,7 @@ export class WorkerPool {
   /** Notes what a try said about a worker's health. */
   note(worker: Worker, outcome: SendOutcome): void {
     if (outcome.kind === 'response') {
+      worker.seen = true;
       worker.serverErrorsInARow = outcome.status >= 500 ? worker.serverErrorsInARow + 1 : 0;
       if (worker.serverErrorsInARow === 0) this.setHealth(worker, true);
       else if (worker.serverErrorsInARow >= SERVER_ERRORS_IN_A_ROW) this.setHealth(worker, false);
@@ -122,9 +132,9 @@ export class WorkerPool {
     if (outcome.kind === 'unreachable' || !outcome.headSeen) this.setHealth(worker, false);
   }
 
-  /** True if at least one worker answers; unhealthy ones are looked at again first. */
+  /** True if at least one worker answers; if none is known to, they are looked at first. */
   async anyReachable(): Promise<boolean> {
-    if (this.workers.some((worker) => worker.healthy)) return true;
+    if (this.workers.some((worker) => worker.healthy && worker.seen)) return true;
     await Promise.all(this.workers.map((worker) => this.probe(worker)));
     return this.workers.some((worker) => worker.healthy);
   }
@@ -192,6 +202,11 @@ export class WorkerPool {
       signal: AbortSignal.timeout(this.options.healthMs),
       headTimeoutMs: this.options.healthMs,
     });
-    if (outcome.kind === 'response' && outcome.status < 500) this.setHealth(worker, true);
+    if (outcome.kind === 'response' && outcome.status < 500) {
+      worker.seen = true;
+      this.setHealth(worker, true);
+    } else if (!worker.seen) {
+      this.setHealth(worker, false);
+    }
   }
 }

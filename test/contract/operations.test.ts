@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { pino } from 'pino';
 import { ready } from '../../routes/operations/openapi/replies.ts';
+import { mintAgentKey } from '../../src/access.ts';
+import { buildMetrics } from '../../src/metrics.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
 /** What operators and people who compare logs look at. */
@@ -41,6 +44,83 @@ describe('operations', () => {
     await stack.post(path, { ...say, metadata: {} });
     const { text } = await stack.get('/metrics');
     assert.ok(text.includes('gym_proxy_ignored_fields_total{dialect="chat"} 1\n'));
+  });
+
+  test('what is refused before anything is read is counted and told, too', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'info', base: null }, { write: (line: string) => lines.push(line) });
+    const guarded = await startStack({
+      config: { 'agents.key_secret': 'secret-of-sixteen-chars', 'limits.body_bytes': '1024' },
+      overrides: { log },
+    });
+    const key = mintAgentKey('secret-of-sixteen-chars', 'a');
+    const chat = '/ng-rollout/a/v1/chat/completions';
+    assert.equal((await guarded.post(chat, say)).status, 401);
+    assert.equal(
+      (await guarded.post('/ng-rollout/a/v1/messages', say, { authorization: `Bearer ${key}x` })).status,
+      401,
+    );
+    const large = { ...say, user: 'x'.repeat(2000) };
+    assert.equal((await guarded.post(chat, large, { authorization: `Bearer ${key}` })).status, 413);
+    assert.equal((await guarded.post('/v1/nothing', say)).status, 404);
+    assert.equal((await guarded.get('/ledger/a', { authorization: 'Bearer wrong' })).status, 401);
+    const { text } = await guarded.get('/metrics');
+    for (const [code, count] of [
+      ['unauthorized', 3],
+      ['body_too_large', 1],
+      ['not_found', 1],
+    ])
+      assert.ok(text.includes(`gym_proxy_refusals_total{code="${code}"} ${count}\n`), `${code} ${count}`);
+    const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request refused');
+    assert.deepEqual(
+      told.map(({ attempt, dialect, code }) => [attempt, dialect, code]),
+      [
+        ['a', 'chat', 'unauthorized'],
+        ['a', 'messages', 'unauthorized'],
+        ['a', 'chat', 'body_too_large'],
+        [null, 'chat', 'not_found'],
+        ['a', 'chat', 'unauthorized'],
+      ],
+    );
+    await guarded.close();
+  });
+
+  test('the gauges of the ledger are of one look, that of their scrape', async () => {
+    let looks = 0;
+    const { registry } = buildMetrics(
+      async () => {
+        looks += 1;
+        return {
+          openAttempts: looks,
+          pendingCalls: 10 * looks,
+          oldestPendingS: 100 - looks,
+          keptReplyBytes: 1000 * looks,
+        };
+      },
+      () => 100,
+    );
+    for (const look of [1, 2]) {
+      const text = await registry.metrics();
+      for (const [name, value] of Object.entries({
+        open_attempts: look,
+        pending_calls: 10 * look,
+        oldest_pending_call_age_seconds: look,
+        kept_reply_bytes: 1000 * look,
+      }))
+        assert.ok(text.includes(`gym_proxy_${name} ${value}\n`), `${name} ${value}`);
+    }
+    assert.equal(looks, 2);
+  });
+
+  test('a worker that never answered makes nobody ready', async () => {
+    const alone = await startStack({ config: { workers: 'http://127.0.0.1:9' } });
+    assert.deepEqual((await alone.get('/health/ready')).json, {
+      status: 'unavailable',
+      ledger: 'ok',
+      workers: 'no worker can be reached',
+    });
+    assert.match((await alone.get('/metrics')).text, /gym_proxy_worker_up\{worker="http:\/\/127.0.0.1:9"\} 0\n/);
+    await alone.close();
   });
 
   test('readiness is refused while the process stops, in the described form', async () => {

@@ -62,10 +62,12 @@ describe('a SQLite ledger', () => {
       await unavailable(proxy),
       /the ledger file .*cannot be used: (reading or writing it failed|the disk is full)/,
     );
+    assert.equal((await fetch(`${proxy.url}/health/ready`)).status, 503);
     // What needs no room is still answered.
     assert.equal((await proxy.control('GET', '/ledger/a')).json.manifest.records.length, 1);
 
     limitFiles(proxy, 'unlimited');
+    assert.equal((await fetch(`${proxy.url}/health/ready`)).status, 200);
     assert.equal((await ask(proxy)).status, 200);
     const { manifest } = (await proxy.control('GET', '/ledger/a')).json;
     assert.deepEqual([manifest.records.length, manifest.pending_call_ids], [2, []]);

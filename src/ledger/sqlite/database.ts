@@ -66,13 +66,19 @@ export class Database {
     for (const { path, id } of this.#places) if (fileId(path) !== id) throw new OutOfPlace(path);
   }
 
-  /** Throws if another program holds the lock that writing needs. Not to be called in a transaction, which has it. */
-  assertUnlocked(): void {
+  /** Throws if nothing can be written: another program holds the lock, the disk is full. Not to be called in a transaction. */
+  assertWritable(): void {
     this.change('PRAGMA busy_timeout = 0');
+    this.change('PRAGMA synchronous = NORMAL');
     try {
       this.change('BEGIN IMMEDIATE');
-      this.change('ROLLBACK');
+      // A row that is written as it is would dirty no page.
+      this.change('INSERT INTO doomed VALUES (-1)');
+      this.change('DELETE FROM doomed WHERE id = -1');
+      this.change('COMMIT');
     } finally {
+      if (this.isTransaction) this.change('ROLLBACK');
+      this.change('PRAGMA synchronous = FULL');
       this.change(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
   }

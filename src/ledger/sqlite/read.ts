@@ -85,10 +85,10 @@ export function gauges(store: Store): LedgerGauges {
 
 const SYNCHRONOUS = ['OFF', 'NORMAL', 'FULL', 'EXTRA'];
 
-/** Throws where nothing could be written, as far as that can be told without writing. */
+/** Throws where nothing could be written. */
 export function ready(store: Store): void {
   store.db.assertInPlace();
-  if (!store.db.isTransaction) store.db.assertUnlocked();
+  if (!store.db.isTransaction) store.db.assertWritable();
 }
 
 export function check(store: Store): LedgerCheck[] {

@@ -2,6 +2,7 @@ import { type DialectFields, type FieldTable, ignored, mapped, refused } from '.
 import { SHARED_FIELDS } from '../sampling-fields.ts';
 
 const AS_IS = mapped('as it is');
+const LIMIT = mapped('as it is; below 1 it is refused');
 const UNCAPTURED = 'under capture; goes up otherwise';
 const LEGACY = 'the legacy form; use tools';
 const NO_FILES = refused('no files are kept here');
@@ -29,8 +30,8 @@ const request: FieldTable = {
   seed: AS_IS,
   stop: AS_IS,
   logit_bias: AS_IS,
-  max_tokens: AS_IS,
-  max_completion_tokens: AS_IS,
+  max_tokens: LIMIT,
+  max_completion_tokens: LIMIT,
   parallel_tool_calls: AS_IS,
   reasoning_effort: AS_IS,
   response_format: AS_IS,

@@ -2,7 +2,7 @@ import { assistantMessage } from '../assistant-message.ts';
 import { type AssistantMessage, type EngineToolCall, isRefusal, type RequestRefusal } from '../conversation.ts';
 import { customArguments } from '../custom-tool.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { invalid, unsupported, wrongType } from '../refusals.ts';
+import { invalid, saidType, unsupported, wrongType } from '../refusals.ts';
 import { isJsonObject } from '../upstream-body.ts';
 import { hasExactly, readAssistantContent } from './read-content.ts';
 
@@ -126,7 +126,9 @@ function readToolCall(
   if (!node.isObject()) return wrongType(path, 'an object', node);
   const id = readText(node, 'id', path);
   if (isRefusal(id)) return id;
-  const type = node.present('type')?.string() ?? 'function';
+  const said = saidType(node, path);
+  if (isRefusal(said)) return said;
+  const type = said.type ?? 'function';
   if (type === 'custom') return readCustomCall(node, id.text, path);
   if (type !== 'function')
     return unsupported(`${path}.type`, `the tool call type ${JSON.stringify(type)} is not known here`);
@@ -139,6 +141,7 @@ function readToolCall(
   const text = args === undefined ? '' : (args.string() ?? args.rawText());
   const exact =
     id.text !== '' &&
+    said.type !== undefined &&
     hasExactly(node, 'id', 'type', 'function') &&
     hasExactly(body, 'name', 'arguments') &&
     args?.isString() === true &&

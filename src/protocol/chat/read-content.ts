@@ -1,7 +1,7 @@
 import { type EnginePart, isRefusal, type RequestRefusal } from '../conversation.ts';
 import { joinFragments, jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { invalid, unsupported, wrongType } from '../refusals.ts';
+import { invalid, saidType, unsupported, wrongType } from '../refusals.ts';
 
 /** Content of Chat messages, in every spelling that clients use, also that of the other dialects' parts (C25). */
 
@@ -29,6 +29,10 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set(['image_url', 'input_image', 'c
 /** Parts that go up as they are, with the one member that they need. */
 const MEDIA_TYPES: ReadonlySet<string> = new Set(['input_audio', 'audio_url', 'video_url']);
 const THOUGHT_TYPES: ReadonlySet<string> = new Set(['thinking', 'reasoning']);
+/** Members that parts have in one dialect or another, beside the one that tells their kind. */
+const PART_MEMBERS: readonly string[] = ['type', 'cache_control', 'prompt_cache_breakpoint'];
+const TEXT_MEMBERS: ReadonlySet<string> = new Set([...PART_MEMBERS, 'annotations', 'logprobs']);
+const MEDIA_MEMBERS: ReadonlySet<string> = new Set([...PART_MEMBERS, 'detail', 'file_id', 'uuid']);
 
 /** Content of a system, user or tool message: the text of a list of one text, the empty text for an empty list. */
 export function readContent(node: JsonNode, path: string): ReadContent | RequestRefusal {
@@ -94,12 +98,14 @@ export function readPart(node: JsonNode, path: string): ReadPart | RequestRefusa
   const plain = node.string();
   if (plain !== undefined) return { part: { type: 'text', text: plain }, exact: false };
   if (!node.isObject()) return wrongType(path, 'a content part', node);
-  const type = node.present('type')?.string() ?? guessedType(node);
+  const said = saidType(node, path);
+  if (isRefusal(said)) return said;
+  const type = said.type ?? guessedType(node);
   if (type === undefined) return invalid(`${path}.type`, 'a content part needs a type, such as "text"');
   if (TEXT_TYPES.has(type)) {
     const text = node.get('text')?.string();
     if (text === undefined) return wrongType(`${path}.text`, 'a string', node.get('text'));
-    return { part: { type: 'text', text }, exact: type === 'text' && hasExactly(node, 'type', 'text') };
+    return { part: { type: 'text', text }, exact: said.type === 'text' && hasExactly(node, 'type', 'text') };
   }
   if (IMAGE_TYPES.has(type)) return readImage(node, type, path);
   if (MEDIA_TYPES.has(type)) return readMedia(node, type, path);
@@ -111,9 +117,14 @@ export function readPart(node: JsonNode, path: string): ReadPart | RequestRefusa
   return unsupported(`${path}.type`, `the content part type ${JSON.stringify(type)} is not known here`);
 }
 
-/** Engines take parts without a type where a member says what they are. */
+/**
+ * Engines take parts without a type where a member says what they are. With a member that no part of that kind has, it is somebody's JSON: half of
+ * it would be lost.
+ */
 function guessedType(node: JsonNode): string | undefined {
-  return ['text', 'image_url', ...MEDIA_TYPES].find((name) => node.present(name) !== undefined);
+  const kind = ['text', 'image_url', ...MEDIA_TYPES].find((name) => node.present(name) !== undefined);
+  const known = kind === 'text' ? TEXT_MEMBERS : MEDIA_MEMBERS;
+  return node.keys.every((key) => key === kind || known.has(key)) ? kind : undefined;
 }
 
 /** An image by URL or data URL; `detail` goes up only where one is given (C23). */
@@ -129,6 +140,7 @@ function readImage(node: JsonNode, type: string, path: string): ReadPart | Reque
   const detail = image?.present('detail') ?? node.present('detail');
   const exact =
     type === 'image_url' &&
+    node.get('type')?.isString() === true &&
     hasExactly(node, 'type', 'image_url') &&
     image?.isObject() === true &&
     (detail === undefined ? hasExactly(image, 'url') : hasExactly(image, 'url', 'detail'));
@@ -145,7 +157,7 @@ function readImage(node: JsonNode, type: string, path: string): ReadPart | Reque
 function readMedia(node: JsonNode, type: string, path: string): ReadPart | RequestRefusal {
   const value = node.present(type);
   if (value?.isObject() !== true) return wrongType(`${path}.${type}`, 'an object', value);
-  const exact = hasExactly(node, 'type', type);
+  const exact = node.get('type')?.isString() === true && hasExactly(node, 'type', type);
   const json = exact
     ? node.raw()
     : joinFragments([`{"type":${jsonString(type)},${jsonString(type)}:`, value.raw(), '}']);

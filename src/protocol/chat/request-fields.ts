@@ -4,6 +4,7 @@ import type { JsonNode } from '../json/json-node.ts';
 import { flag, unsupported, wrongType } from '../refusals.ts';
 import {
   ENGINE_EXTRAS,
+  emptyAnswer,
   type FieldType,
   forwardFields,
   forwardPromptFields,
@@ -48,6 +49,7 @@ export function forwardChatFields(body: JsonNode, captured: boolean): Map<string
   const fields = new Map<string, JsonFragment>();
   const refusal =
     forwardFields(body, CHAT_FORWARDED, fields) ??
+    emptyAnswer(body, 'max_tokens', 'max_completion_tokens') ??
     forwardPromptFields(body, fields) ??
     (captured ? null : forwardFields(body, UNCAPTURED_FORWARDED, fields));
   return refusal ?? fields;

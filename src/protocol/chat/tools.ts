@@ -4,7 +4,7 @@ import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.t
 import type { JsonNode } from '../json/json-node.ts';
 import { NOTHING_ELSE } from '../json/memo.ts';
 import { readMemo } from '../read-memo.ts';
-import { invalid, unsupported, wrongType } from '../refusals.ts';
+import { invalid, saidType, unsupported, wrongType } from '../refusals.ts';
 import { hasExactly } from './read-content.ts';
 
 /** `tools` and `tool_choice` of a Chat request for an engine that knows functions only. Schemas go up byte for byte. */
@@ -70,7 +70,9 @@ function toolList(tools: readonly Tool[]): JsonFragment | null {
 
 function readTool(node: JsonNode, path: string): Tool | RequestRefusal {
   if (!node.isObject()) return wrongType(path, 'an object', node);
-  const type = node.present('type')?.string() ?? 'function';
+  const said = saidType(node, path);
+  if (isRefusal(said)) return said;
+  const type = said.type ?? 'function';
   if (type === 'custom') return readCustomTool(node, path);
   if (type !== 'function')
     return unsupported(`${path}.type`, `tools of type ${JSON.stringify(type)} are not supported; declare functions`);
@@ -79,7 +81,7 @@ function readTool(node: JsonNode, path: string): Tool | RequestRefusal {
   if (body === undefined || !body.isObject()) return wrongType(`${path}.function`, 'an object', body);
   const name = body.get('name')?.string();
   if (name === undefined || name === '') return invalid(`${path}.function.name`, 'expected the name of the function');
-  const exact = hasExactly(node, 'type', 'function');
+  const exact = said.type !== undefined && hasExactly(node, 'type', 'function');
   const json = exact ? node.raw() : joinFragments(['{"type":"function","function":', body.raw(), '}']);
   return { name, custom: false, json, exact };
 }
@@ -120,8 +122,12 @@ function readChoice(node: JsonNode | undefined, tools: readonly Tool[]): Chosen 
   if (name === undefined)
     return invalid('tool_choice', 'expected "none", "auto", "required" or an object that names a tool');
   const named = tools.find((tool) => tool.name === name);
-  if (named === undefined) return invalid('tool_choice', `names ${JSON.stringify(name)}, which is not among the tools`);
+  if (named === undefined) return notAmongTools(name);
   return { kept: tools, choice: `{"type":"function","function":{"name":${jsonString(name)}}}` };
+}
+
+function notAmongTools(name: string): RequestRefusal {
+  return invalid('tool_choice', `names ${JSON.stringify(name)}, which is not among the tools`);
 }
 
 function chosenMode(node: JsonNode, mode: string, path: string, kept: readonly Tool[]): Chosen | RequestRefusal {
@@ -136,8 +142,10 @@ function allowedTools(node: JsonNode, tools: readonly Tool[]): Chosen | RequestR
   const inner = node.present('allowed_tools') ?? node;
   const listed = inner.present('tools');
   if (listed?.isArray() !== true) return wrongType('tool_choice.allowed_tools.tools', 'an array', listed);
-  const names = new Set(listed.elements().map(toolName));
-  const kept = tools.filter((tool) => names.has(tool.name));
+  const names = listed.elements().map(toolName);
+  const allowed = new Set(names);
+  const kept = tools.filter((tool) => allowed.has(tool.name));
+  if (kept.length === 0 && names.length > 0) return notAmongTools(names[0] ?? '');
   const mode = inner.present('mode');
   if (mode === undefined) return { kept, choice: null };
   const word = mode.string();

@@ -108,7 +108,10 @@ export const MESSAGES_TYPES: Readonly<Record<string, FieldTable>> = {
   },
   'Tool.InputSchema': whole(mapped('byte for byte')),
   ToolChoiceAuto: { type: mapped('`auto`'), disable_parallel_tool_use: mapped('`parallel_tool_calls`') },
-  ToolChoiceAny: { type: mapped('`required`'), disable_parallel_tool_use: mapped('`parallel_tool_calls`') },
+  ToolChoiceAny: {
+    type: mapped('`required`; refused without a tool that the agent runs'),
+    disable_parallel_tool_use: mapped('`parallel_tool_calls`'),
+  },
   ToolChoiceTool: {
     type: mapped('a named function'),
     name: mapped('verbatim; it must be among the tools'),

@@ -12,7 +12,7 @@ export const MESSAGES_FIELDS: DialectFields = {
     model: mapped('configuration may override or alias it'),
     messages: mapped('block by block'),
     system: mapped('the system message; a leading `x-anthropic-billing-header` block is left out'),
-    max_tokens: mapped('`max_tokens`; absent, the engine generates up to its own limit'),
+    max_tokens: mapped('`max_tokens`; absent, the engine generates up to its own limit; below 1 it is refused'),
     stop_sequences: mapped('`stop`'),
     temperature: mapped('as it is'),
     top_p: mapped('as it is'),

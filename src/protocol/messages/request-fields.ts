@@ -2,7 +2,7 @@ import type { RequestRefusal } from '../conversation.ts';
 import { type JsonFragment, joinFragments } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
-import { ENGINE_EXTRAS, type FieldType, forwardFields, forwardPromptFields } from '../sampling-fields.ts';
+import { ENGINE_EXTRAS, emptyAnswer, type FieldType, forwardFields, forwardPromptFields } from '../sampling-fields.ts';
 import { quoted } from './quoted.ts';
 
 type Fields = Map<string, JsonFragment>;
@@ -23,17 +23,11 @@ const SAME_NAME: Readonly<Record<string, FieldType>> = {
 export function convertFields(body: JsonNode, fields: Fields): RequestRefusal | null {
   return (
     forwardFields(body, SAME_NAME, fields) ??
-    emptyAnswer(body) ??
+    emptyAnswer(body, 'max_tokens') ??
     forwardPromptFields(body, fields) ??
     convertStop(body.present('stop_sequences'), fields) ??
     convertOutput(body, fields)
   );
-}
-
-/** `max_tokens: 0` asks the provider to warm its cache; an engine refuses it. */
-function emptyAnswer(body: JsonNode): RequestRefusal | null {
-  const limit = body.present('max_tokens')?.number();
-  return limit === undefined || limit >= 1 ? null : invalid('max_tokens', 'expected at least 1');
 }
 
 function convertStop(stop: JsonNode | undefined, fields: Fields): RequestRefusal | null {

@@ -67,6 +67,8 @@ function textResult(toolCallId: string, textNode: JsonNode): ToolResult {
 export class ToolRun {
   /** The results of each tool message to be, in order. */
   private readonly results: [ToolResult, ...ToolResult[]][] = [];
+  /** The last of them for each call. */
+  private readonly lastOf = new Map<string, ToolResult[]>();
   private readonly withImages: ToolResult[] = [];
   private readonly unanswered = new Map<string, number>();
 
@@ -77,14 +79,15 @@ export class ToolRun {
   add(result: ToolResult): void {
     const waiting = this.unanswered.get(result.toolCallId) ?? 0;
     if (result.images.length > 0) this.withImages.push(result);
-    const earlier =
-      waiting === 0 ? this.results.findLast(([{ toolCallId }]) => toolCallId === result.toolCallId) : undefined;
+    const earlier = waiting === 0 ? this.lastOf.get(result.toolCallId) : undefined;
     if (earlier !== undefined) {
       earlier.push(result);
       return;
     }
     this.unanswered.set(result.toolCallId, Math.max(0, waiting - 1));
-    this.results.push([result]);
+    const results: [ToolResult] = [result];
+    this.lastOf.set(result.toolCallId, results);
+    this.results.push(results);
   }
 
   /** Tool messages in the client's order, then one user message with all images of the run (C19). */

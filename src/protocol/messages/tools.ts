@@ -4,7 +4,7 @@ import type { JsonNode } from '../json/json-node.ts';
 import { NOTHING_ELSE } from '../json/memo.ts';
 import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
 import { readMemo } from '../read-memo.ts';
-import { invalid, unsupported, wrongType } from '../refusals.ts';
+import { invalid, saidType, unsupported, wrongType } from '../refusals.ts';
 import { quoted } from './quoted.ts';
 import type { DeclaresRaw } from './tool-input.ts';
 
@@ -40,7 +40,9 @@ function convertList(tools: JsonNode): ConvertedTools | RequestRefusal {
   for (const [at, tool] of tools.elements().entries()) {
     const path = `tools[${at}]`;
     if (!tool.isObject()) return wrongType(path, 'an object', tool);
-    const type = tool.present('type')?.string() ?? 'custom';
+    const said = saidType(tool, path);
+    if (isRefusal(said)) return said;
+    const type = said.type ?? 'custom';
     if (SERVER_TOOL.test(type)) {
       leftOut.set(tool.get('name')?.string() ?? type, type);
       continue;
@@ -113,7 +115,9 @@ function choiceValue(choice: JsonNode, tools: ConvertedTools): string | null | R
     case 'none':
       return jsonString(type);
     case 'any':
-      return '"required"';
+      return tools.json === null
+        ? invalid('tool_choice', 'demands a tool call, but the request has no tool that the agent runs')
+        : '"required"';
     case 'tool': {
       const name = choice.get('name')?.string();
       if (name === undefined) return invalid('tool_choice.name', 'expected the name of a tool');

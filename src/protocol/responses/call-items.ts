@@ -4,6 +4,7 @@ import { customArguments } from '../custom-tool.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { invalid, wrongType } from '../refusals.ts';
 import { singleText, toolText } from '../single-text.ts';
+import { isJsonObject } from '../upstream-body.ts';
 import type { InputStep } from './fold-turns.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -17,10 +18,10 @@ export const CALL_ITEMS: ReadonlyMap<string, Convert> = new Map<string, Convert>
   ['function_call', (item, path, names) => namedCall(item, path, names, (args) => textOf(args))],
   ['custom_tool_call', customCall],
   ['tool_search_call', (item, _path, names) => call(item, names.toolSearchName, textOf(item.present('arguments')))],
-  ['local_shell_call', (item) => call(item, 'local_shell', textOf(item.present('action')))],
-  ['shell_call', (item) => call(item, 'shell', textOf(item.present('action')))],
-  ['apply_patch_call', (item) => call(item, 'apply_patch', textOf(item.present('operation')))],
-  ['computer_call', (item) => call(item, 'computer', textOf(item.present('actions') ?? item.present('action')))],
+  ['local_shell_call', (item) => call(item, 'local_shell', memberArguments(item, 'action'))],
+  ['shell_call', (item) => call(item, 'shell', memberArguments(item, 'action'))],
+  ['apply_patch_call', (item) => call(item, 'apply_patch', memberArguments(item, 'operation'))],
+  ['computer_call', (item) => call(item, 'computer', memberArguments(item, 'actions', 'action'))],
 ]);
 
 /** Outputs by item type. */
@@ -31,7 +32,7 @@ export const OUTPUT_ITEMS: ReadonlyMap<string, Convert> = new Map<string, Conver
   ['shell_call_output', jsonOutput],
   ['apply_patch_call_output', patchOutput],
   ['computer_call_output', screenshot],
-  ['tool_search_output', (item) => outputStep(item, textOf(item.present('tools')))],
+  ['tool_search_output', searchOutput],
 ]);
 
 /** The id that pairs a call with its outputs; "" where the client sent none. */
@@ -60,6 +61,17 @@ function customCall(item: JsonNode, path: string, names: ToolNames): Converted {
   const input = item.present('input');
   if (input !== undefined && !input.isString()) return wrongType(`${path}.input`, 'a string', input);
   return namedCall(item, path, names, () => customArguments(input?.string() ?? ''));
+}
+
+/**
+ * The arguments that the first of these members comes to: itself, or an object around it where it is none, such as the `actions` of a computer
+ * call. Engines take objects alone.
+ */
+function memberArguments(item: JsonNode, ...names: readonly string[]): string {
+  const name = names.find((key) => item.present(key) !== undefined);
+  const node = name === undefined ? undefined : item.present(name);
+  const text = textOf(node);
+  return node === undefined || text === '' || isJsonObject(text) ? text : `{"${name}":${node.rawText()}}`;
 }
 
 /** A string, or the source text of what stands in its place. */
@@ -95,6 +107,13 @@ function screenshot(item: JsonNode, path: string): Converted {
 function patchOutput(item: JsonNode, path: string): Converted {
   if (item.present('output') !== undefined) return output(item, path);
   return outputStep(item, textOf(item.present('status')));
+}
+
+/** Without tools, what a search came to is its output. */
+function searchOutput(item: JsonNode, path: string): Converted {
+  const tools = item.present('tools');
+  const found = tools !== undefined && (!tools.isArray() || tools.children.length > 0);
+  return found || item.present('output') === undefined ? outputStep(item, textOf(tools)) : output(item, path);
 }
 
 /** An output that is no text is told as the JSON text that it is. */

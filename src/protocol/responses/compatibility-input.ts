@@ -118,6 +118,7 @@ export const INPUT_TYPES: Readonly<Record<string, FieldTable>> = {
   },
   ResponseToolSearchOutputItemParam: {
     ...OUTPUT,
+    output: mapped('a tool message, where there are no tools'),
     tools: mapped('a tool message, and further tools of the request'),
     execution: ignored('a search without call_id was run by the provider; it is left out'),
   },
@@ -162,7 +163,7 @@ export const INPUT_TYPES: Readonly<Record<string, FieldTable>> = {
   ResponseComputerToolCall: {
     ...CALL,
     action: mapped('arguments of a call of `computer`'),
-    actions: mapped('arguments of a call of `computer`'),
+    actions: mapped('arguments of a call of `computer`, as the member `actions`'),
     pending_safety_checks: ignored('a check of the provider'),
   },
   'ResponseComputerToolCall.PendingSafetyCheck': all(ignored('a check of the provider'), 'id code message'),

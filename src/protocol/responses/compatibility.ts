@@ -27,7 +27,7 @@ const request: FieldTable = {
   logit_bias: NOT_OFFICIAL,
   max_tokens: mapped('as it is, where max_output_tokens is not given (not official)'),
   max_completion_tokens: NOT_OFFICIAL,
-  max_output_tokens: mapped('`max_completion_tokens`'),
+  max_output_tokens: mapped('`max_completion_tokens`; below 1 it is refused'),
   reasoning: mapped('`effort` is `reasoning_effort`'),
   text: mapped('`format` is `response_format`'),
   include: mapped('`reasoning.encrypted_content`; `message.output_text.logprobs` is refused under capture'),

@@ -175,8 +175,8 @@ class TurnGroup {
 
   private turn(): AssistantMessage {
     const content = joinContents(this.texts.map((text) => text.content));
-    const refusals = this.texts.flatMap((text) => (text.refusal === null ? [] : [text.refusal]));
-    const refusal = refusals.length === 0 ? null : refusals.join('');
+    // An empty refusal is none, as in Chat.
+    const refusal = this.texts.map((text) => text.refusal ?? '').join('') || null;
     // A turn needs something to say: without calls and refusal, no content is the empty text (it is what Chat serves, too).
     const mustSpeak = this.calls.length === 0 && refusal === null;
     return assistantMessage({

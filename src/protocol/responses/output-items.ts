@@ -2,7 +2,7 @@ import type { ConvertedRequest, EngineAnswer, EngineToolCall, ReplyOptions } fro
 import { customInput } from '../custom-tool.ts';
 import { madeId } from '../ids.ts';
 import { jsonString } from '../json/fragment.ts';
-import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
+import { objectText } from '../json/object-text.ts';
 import { sealReasoning } from '../seal.ts';
 import { servedTool } from './tool-names.ts';
 
@@ -91,9 +91,7 @@ function callItem(request: ConvertedRequest, call: EngineToolCall, id: CallItemI
   }
 }
 
-/** A search's arguments are an object, not its text. What is no object stays a string, and is read back as that. */
+/** A search's arguments are an object, not its text. What is no object, or too deep for a client, stays a string, and is read back as that. */
 function searchArguments(text: string): string {
-  if (text.trim() === '') return '{}';
-  const parsed = parseJsonText(text);
-  return !isJsonProblem(parsed) && parsed.isObject() ? parsed.rawText() : jsonString(text);
+  return text.trim() === '' ? '{}' : (objectText(text) ?? jsonString(text));
 }

@@ -4,6 +4,7 @@ import type { JsonNode } from '../json/json-node.ts';
 import { flag, invalid, unsupported, wrongType } from '../refusals.ts';
 import {
   ENGINE_EXTRAS,
+  emptyAnswer,
   type FieldType,
   forwardFields,
   forwardPromptFields,
@@ -39,6 +40,7 @@ export function convertFields(
     forwardFields(body, FORWARDED, fields) ??
     forwardPromptFields(body, fields) ??
     maxOutputTokens(body, fields) ??
+    emptyAnswer(body, 'max_output_tokens', 'max_tokens', 'max_completion_tokens') ??
     reasoningEffort(body, updates, fields) ??
     responseFormat(body, updates, fields);
   return refusal ?? fields;

@@ -40,9 +40,12 @@ function demandedTool(choice: string | null, tools: readonly EngineTool[]): Requ
 function namedTool(node: JsonNode, table: ToolTable): string | null | RequestRefusal {
   const name = engineNameOf(node, 'tool_choice', table);
   if (name === null || typeof name !== 'string') return name;
-  if (table.tools.length > 0 && !table.clientTools.has(name))
-    return invalid('tool_choice', `names ${JSON.stringify(name)}, which is not among the tools`);
+  if (table.tools.length > 0 && !table.clientTools.has(name)) return notAmongTools(name);
   return `{"type":"function","function":{"name":${jsonString(name)}}}`;
+}
+
+function notAmongTools(name: string): RequestRefusal {
+  return invalid('tool_choice', `names ${JSON.stringify(name)}, which is not among the tools`);
 }
 
 /** The engine's name for a tool reference; null for a hosted tool. */
@@ -72,16 +75,22 @@ function allowedTools(node: JsonNode, table: ToolTable): ConvertedToolChoice | R
   const listed = inner.present('tools');
   if (listed?.isArray() !== true) return wrongType('tool_choice.tools', 'an array of tools', listed);
   const allowed = new Set<string>();
+  let undeclared: string | undefined;
   for (const [at, tool] of listed.elements().entries()) {
     if (tool.get('type')?.string() === 'namespace') {
-      const group = namespaceOf(tool.present('name')?.string());
-      for (const { client, engineName } of table.tools) if (client.namespace === group) allowed.add(engineName);
+      const name = tool.present('name')?.string();
+      const members = table.tools.filter(({ client }) => client.namespace === namespaceOf(name));
+      for (const { engineName } of members) allowed.add(engineName);
+      if (members.length === 0) undeclared ??= name ?? '';
       continue;
     }
     const name = engineNameOf(tool, `tool_choice.tools[${at}]`, table);
     if (isRefusalOf(name)) return name;
-    if (name !== null) allowed.add(name);
+    if (name === null) continue;
+    if (table.clientTools.has(name)) allowed.add(name);
+    else undeclared ??= name;
   }
+  if (allowed.size === 0 && undeclared !== undefined) return notAmongTools(undeclared);
   const tools = table.tools.filter((tool) => allowed.has(tool.engineName));
   const choice = jsonString(mode);
   return demandedTool(choice, tools) ?? { choice: tools.length === 0 ? null : choice, tools };

@@ -47,6 +47,27 @@ describe('configuration', () => {
     assert.deepEqual(faults({ file: path }), [`  - ${path}: Map keys must be unique at line 3, column 3`]);
   });
 
+  test('a secret that YAML takes for something else is not shown', () => {
+    const path = file('control:\n  token: *SECRETsecretSECRET12\n');
+    const fault =
+      'Unresolved alias (the anchor must be set before the alias) (put a value that begins with * into quotes)';
+    assert.deepEqual(faults({ file: path }), [`  - ${path}: ${fault}`]);
+    assert.deepEqual(faults({ env: { GYM_PROXY_WORKER_API_KEYS: '*SECRET1' } }), [
+      `  - GYM_PROXY_WORKER_API_KEYS: ${fault}`,
+    ]);
+  });
+
+  test('a section without keys is empty', () => {
+    assert.equal(loadConfig({ file: file('server:\n  # port: 1\nlimits:\n') }).server.port, 8080);
+  });
+
+  test('a secret that is given twice is a fault: the order of variables says nothing', () => {
+    const env = { GYM_PROXY_CONTROL_TOKEN: 'a'.repeat(16), GYM_PROXY_CONTROL_TOKEN_FILE: file('b'.repeat(16)) };
+    const fault = ['  - GYM_PROXY_CONTROL_TOKEN_FILE: GYM_PROXY_CONTROL_TOKEN is set, too; which one is meant?'];
+    assert.deepEqual(faults({ env }), fault);
+    assert.deepEqual(faults({ env: Object.fromEntries(Object.entries(env).reverse()) }), fault);
+  });
+
   test('a section that is none is a fault, also where the environment sets one of its keys', () => {
     const sources = { file: file('server: 8080\n'), env: { GYM_PROXY_PORT: '1' } };
     assert.deepEqual(faults(sources), ['  - server: Invalid input: expected object, received number']);

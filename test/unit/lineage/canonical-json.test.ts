@@ -8,6 +8,7 @@ import {
   compareCodePoints,
   pythonFloat,
 } from '../../../src/lineage/canonical-json.ts';
+import { equalityForm, memberForms } from '../../../src/lineage/equality-form.ts';
 import { json } from './support.ts';
 
 test('null members below the top level can be left out, null elements never', () => {
@@ -94,6 +95,21 @@ test('arguments are compared by value down to 512 levels, deeper ones as text', 
   const nested = (levels: number, space: string) => `${'['.repeat(levels)}${space}${']'.repeat(levels)}`;
   assert.equal(canonicalArguments(nested(512, ' ')), canonicalArguments(nested(512, '')));
   assert.notEqual(canonicalArguments(nested(513, ' ')), canonicalArguments(nested(513, '')));
+});
+
+test('a number beyond the doubles beside a value that is too deep: the exact text', () => {
+  for (const levels of [511, 512, 4000, 100_000]) {
+    const text = `{"a":1e999,"b":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    const byValue = levels < 512;
+    assert.equal(
+      canonicalArguments(text),
+      byValue ? text.replace('1e999', '!1e999') : `!${JSON.stringify(text)}`,
+      `${levels}`,
+    );
+    assert.equal(memberForms(text)?.get('a'), byValue ? '!1e999' : undefined);
+    const withoutB = equalityForm(text, (key) => key !== 'b');
+    assert.equal(withoutB, byValue ? '{"a":!1e999}' : `!${JSON.stringify(text)}`);
+  }
 });
 
 test('arguments that differ', () => {

@@ -183,6 +183,16 @@ const TOOLS: readonly Row[] = [
     [GO, called('a', 'a'), tool('a', 'one'), tool('a', [text('two'), text('three')])],
   ],
   [
+    'C74 sibling: results without a call, each id its own message, a second result joins the first',
+    [GO, user(result('x', '1'), result('y', '2'), result('x', '3'), result('y', '4'), result('x', '5'))],
+    [GO, tool('x', [text('1'), text('3'), text('5')]), tool('y', [text('2'), text('4')])],
+  ],
+  [
+    'C96 sibling: a further result of an id that was used twice joins the last of them',
+    [GO, assistant(call('a'), call('a')), user(result('a', '1'), result('b', 'b'), result('a', '2'), result('a', '3'))],
+    [GO, called('a', 'a'), tool('a', '1'), tool('b', 'b'), tool('a', [text('2'), text('3')])],
+  ],
+  [
     'C97, C98 ids are verbatim both ways',
     [GO, assistant(call('functions.list_dir:0/ä\n')), user(result('functions.list_dir:0/ä\n', 'r'))],
     [GO, called('functions.list_dir:0/ä\n'), tool('functions.list_dir:0/ä\n', 'r')],

@@ -189,6 +189,15 @@ test('C32 hosted tools are left out and noted, a client-run search is a function
   });
   assert.equal(servedCall(request, 'tool_search', '{bad').item.arguments, '{bad');
   assert.deepEqual(servedCall(request, 'tool_search', '').item.arguments, {});
+  for (const [levels, isObject] of [
+    [190, true],
+    [191, false],
+    [510, false],
+    [4000, false],
+  ] as const) {
+    const deep = `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+    assert.deepEqual(servedCall(request, 'tool_search', deep).item.arguments, isObject ? JSON.parse(deep) : deep);
+  }
 });
 
 test('C32 an unknown tool type is refused by name', () => {
@@ -211,6 +220,15 @@ test('C33 a tool search in the history is a call and its output, and adds tools'
     tool('c', JSON.stringify(found)),
   ]);
   assert.deepEqual(names(request), ['f', 'found', 'ns__deep']);
+});
+
+test('C33 a search that found no tools says what it has for an output', () => {
+  for (const found of [{}, { tools: null }, { tools: [] }]) {
+    const input = [user('q'), { type: 'tool_search_output', call_id: 'c', ...found, output: 'nothing found' }];
+    assert.deepEqual(upstream(convert({ model: 'm', input }).messages), [user('q'), tool('c', 'nothing found')]);
+  }
+  const neither = [user('q'), { type: 'tool_search_output', call_id: 'c', tools: [] }];
+  assert.deepEqual(upstream(convert({ model: 'm', input: neither }).messages), [user('q'), tool('c', '[]')]);
 });
 
 test('C33 a search that the provider ran leaves its tools alone behind', () => {

@@ -12,7 +12,7 @@ const TYPED: readonly (readonly [
   bad: readonly string[],
   expected: string,
 ])[] = [
-  ['number', ['1', '-0.50', '1e400'], ['"1"', 'true', '[]'], 'a number'],
+  ['number', ['1', '-0.50', '1e308'], ['"1"', 'true', '[]', '1e400', '-1e400'], 'a finite number'],
   ['integer', ['1', '1.0', '-3', '1e2'], ['1.5', '"1"', '1e400'], 'an integer'],
   ['boolean', ['true', 'false'], ['1', '"true"'], 'a boolean'],
   ['string', ['""', '"a"'], ['1', '["a"]'], 'a string'],

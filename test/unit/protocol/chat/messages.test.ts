@@ -83,6 +83,38 @@ const UP: readonly (readonly [what: string, message: object, up: object])[] = [
       ],
     },
   ],
+  [
+    'parts whose type is null',
+    {
+      role: 'user',
+      content: [
+        { type: null, text: 'a' },
+        { type: null, image_url: { url: 'u' } },
+        { type: null, input_audio: { data: 'x', format: 'wav' } },
+      ],
+    },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'image_url', image_url: { url: 'u' } },
+        { type: 'input_audio', input_audio: { data: 'x', format: 'wav' } },
+      ],
+    },
+  ],
+  [
+    'a call whose type is null',
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c', type: null, function: { name: 'f', arguments: '{}' } }],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+  ],
   ['a result', { role: 'tool', tool_call_id: 'c', content: 'ok' }, { role: 'tool', tool_call_id: 'c', content: 'ok' }],
   [
     'a result with a name',
@@ -190,6 +222,17 @@ const REFUSED: readonly (readonly [param: string, body: object, message: RegExp]
   ['messages[0].content[0]', { messages: [{ role: 'user', content: [5] }] }, /got a number/],
   ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{}] }] }, /needs a type/],
   ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'wonder' }] }] }, /"wonder"/],
+  ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 5, text: 'a' }] }] }, /got a number/],
+  [
+    'messages[0].content[0].type',
+    { messages: [{ role: 'user', content: [{ type: ['text'], text: 'a' }] }] },
+    /expected a string, got an array/,
+  ],
+  [
+    'messages[0].content[0].type',
+    { messages: [{ role: 'tool', tool_call_id: 'c', content: [{ text: 'hi', score: 5 }] }] },
+    /needs a type/,
+  ],
   [
     'messages[0].content[0].text',
     { messages: [{ role: 'user', content: [{ type: 'text', text: null }] }] },
@@ -228,6 +271,11 @@ const REFUSED: readonly (readonly [param: string, body: object, message: RegExp]
     'messages[0].tool_calls[0].type',
     { messages: [{ role: 'assistant', tool_calls: [{ type: 'wonder' }] }] },
     /"wonder"/,
+  ],
+  [
+    'messages[0].tool_calls[0].type',
+    { messages: [{ role: 'assistant', tool_calls: [{ type: false, function: { name: 'f' } }] }] },
+    /expected a string, got a boolean/,
   ],
   [
     'messages[0].tool_calls[0].function',

@@ -176,7 +176,7 @@ test('a custom call is served as one, and counts as the function call that it wa
     id: 'c1',
     call_id: 'c1',
     name: 'exec',
-    arguments: '{ "input": "ls\\n" }',
+    arguments: '{"input":"ls\\n"}',
   });
   assert.deepEqual(reply.turn.toolCalls, [{ id: 'c1', name: 'exec', arguments: '{"input":"ls\\n"}' }]);
 });

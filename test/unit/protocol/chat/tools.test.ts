@@ -55,6 +55,7 @@ const MAPPED: readonly (readonly [members: string, tools: string | undefined, ch
   ],
   [`"tools":[{"cache_control":{},"type":"function","function":{"name":"g"}}]`, `[${G}]`, undefined],
   ['"tools":[{"function":{"name":"g"}}]', `[${G}]`, undefined],
+  ['"tools":[{"type":null,"function":{"name":"g"}}]', `[${G}]`, undefined],
   [
     '"tools":[{"type":"function","name":"f","description":null,"parameters":{"2":1.0},"strict":false}]',
     '[{"type":"function","function":{"name":"f","parameters":{"2":1.0},"strict":false}}]',
@@ -72,6 +73,7 @@ const REFUSED: readonly (readonly [members: string, param: string])[] = [
   ['"tools":["f"]', 'tools[0]'],
   [`"tools":[${F},{"type":"web_search"}]`, 'tools[1].type'],
   ['"tools":[{"type":"function"}]', 'tools[0].function'],
+  ['"tools":[{"type":5,"function":{"name":"g"}}]', 'tools[0].type'],
   ['"tools":[{"type":"function","function":{}}]', 'tools[0].function.name'],
   ['"tools":[{"type":"function","function":{"name":""}}]', 'tools[0].function.name'],
   ['"tools":[{"type":"custom"}]', 'tools[0].custom.name'],
@@ -82,6 +84,12 @@ const REFUSED: readonly (readonly [members: string, param: string])[] = [
   ['"tool_choice":"required"', 'tool_choice'],
   ['"tool_choice":{"type":"function","function":{"name":"f"}}', 'tool_choice'],
   [`"tools":[${F}],"tool_choice":{"type":"allowed_tools"}`, 'tool_choice.allowed_tools.tools'],
+  [
+    `"tools":[${F}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[${G}]}}`,
+    'tool_choice',
+  ],
+  [`"tools":[${F}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"tools":[${G}]}}`, 'tool_choice'],
+  [`"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[${G}]}}`, 'tool_choice'],
   [
     `"tools":[${F}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"some","tools":[${F}]}}`,
     'tool_choice.allowed_tools.mode',
@@ -94,6 +102,12 @@ for (const [members, param] of REFUSED)
     assert.equal(refusal.param, param);
     assert.ok(refusal.message.startsWith(`${param}: `));
   });
+
+test('allowed tools of which none is declared are named', () => {
+  const choice = `"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[${G}]}}`;
+  const refusal = refuseChat(`{${MESSAGES},"tools":[${F}],${choice}}`);
+  assert.equal(refusal.message, 'tool_choice: names "g", which is not among the tools');
+});
 
 test('custom tools are remembered for the reply, functions are not', () => {
   const request = convertChat(`{${MESSAGES},"tools":[${F},${CUSTOM}]}`);

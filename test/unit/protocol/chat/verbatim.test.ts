@@ -37,6 +37,9 @@ const CHANGED: readonly string[] = [
   '{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b","cache_control":{}}]}',
   '{"role":"user","content":[{"type":"image_url","image_url":{"url":"u","detail":null}}]}',
   '{"role":"user","content":[{"type":"image_url","image_url":"u"}]}',
+  '{"role":"user","content":[{"type":null,"text":"a"},{"type":"text","text":"b"}]}',
+  '{"role":"user","content":[{"type":null,"image_url":{"url":"u"}}]}',
+  '{"role":"user","content":[{"type":null,"input_audio":{"data":"x","format":"wav"}}]}',
   '{"role":"tool","tool_call_id":"c1","content":"ok","name":"f"}',
   '{"role":"tool","tool_call_id":"c1","content":null}',
   '{"role":"assistant","content":null}',
@@ -52,6 +55,7 @@ const CHANGED: readonly string[] = [
   `{"role":"assistant","content":null,"tool_calls":[${CALL.replace('"id":"c1",', '')}]}`,
   `{"role":"assistant","content":null,"tool_calls":[${CALL.replace('{"function"', '{"index":0,"function"')}]}`,
   `{"role":"assistant","content":null,"tool_calls":[${CALL.replace('{\\"a\\": 1.0}', '{\\"a')}]}`,
+  `{"role":"assistant","content":null,"tool_calls":[${CALL.replace('"type":"function"', '"type":null')}]}`,
   '{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":{}}}]}',
 ];
 

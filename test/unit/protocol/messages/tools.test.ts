@@ -86,6 +86,7 @@ describe('tools', () => {
     [[{ ...TOOL, input_schema: 'x' }], 'tools[0].input_schema'],
     [[{ ...TOOL, description: 7 }], 'tools[0].description'],
     [[{ ...TOOL, strict: 'yes' }], 'tools[0].strict'],
+    [[{ ...TOOL, type: 5 }], 'tools[0].type'],
   ];
   for (const [tools, param] of WRONG)
     test(`wrong type: ${param}`, () => assert.equal(refuse(body({ tools })).param, param));
@@ -107,6 +108,11 @@ describe('tool_choice', () => {
     test(JSON.stringify(choice), () =>
       assert.deepEqual(fields({ tools: [TOOL], tool_choice: choice }), { tools: [F], ...want }),
     );
+
+  test('a demand without any tool that the agent runs is refused', () => {
+    for (const tools of [undefined, null, [], [{ type: 'web_search_20250305', name: 'web_search' }]])
+      assert.equal(refuse(body({ tools, tool_choice: { type: 'any' } })).param, 'tool_choice');
+  });
 
   const wrong: readonly (readonly [choice: unknown, param: string])[] = [
     ['auto', 'tool_choice'],

@@ -102,7 +102,8 @@ for (const [name, rewrite] of Object.entries(REWRITES))
 
 test('a tool search: the same turn in the styles of all clients', () => {
   const tools = [{ type: 'tool_search', execution: 'client' }];
-  for (const args of ['{ "query": "q", "n": 1.0 }', '', '{bad', '"text"']) {
+  const deep = `{"a":${'['.repeat(509)}${']'.repeat(509)}}`;
+  for (const args of ['{ "query": "q", "n": 1.0 }', '', '{bad', '"text"', '{"a":"\ud83d"}', deep]) {
     const reply = render(
       anyRequest({ tools }),
       engineAnswer({ toolCalls: [{ id: 'c', name: 'tool_search', arguments: args }] }),

@@ -20,8 +20,19 @@ for (const [type, item, name, args] of [
     '{"type":"delete_file","path":"x"}',
   ],
   ['computer_call', { action: { type: 'screenshot' } }, 'computer', '{"type":"screenshot"}'],
+  [
+    'computer_call',
+    { actions: [{ type: 'click', x: 1, y: 2 }, { type: 'wait' }] },
+    'computer',
+    '{"actions":[{"type":"click","x":1,"y":2},{"type":"wait"}]}',
+  ],
+  ['local_shell_call', { action: ['ls'] }, 'local_shell', '{"action":["ls"]}'],
+  ['shell_call', { action: ['ls', '-l'] }, 'shell', '{"action":["ls","-l"]}'],
+  ['apply_patch_call', { operation: [] }, 'apply_patch', '{"operation":[]}'],
+  ['shell_call', { action: '{"commands":["ls"]}' }, 'shell', '{"commands":["ls"]}'],
+  ['shell_call', { action: 'ls -l' }, 'shell', '{"action":"ls -l"}'],
 ] as const)
-  test(`${type} is a call of ${name}`, () => {
+  test(`${type} is a call of ${name}: ${args}`, () => {
     assert.deepEqual(
       up([
         { type, call_id: 'c', status: 'completed', ...item },
@@ -42,6 +53,15 @@ test('a call without call_id has its id', () => {
   );
 });
 
+test('the actions of a computer call are its arguments byte for byte', () => {
+  const actions = '[ {"type":"click", "x":1.0,"y":12345678901234567890} ]';
+  const item = `{"type":"computer_call","call_id":"c","actions":${actions}}`;
+  const { messages } = convert(`{"model":"m","input":[${item},{"role":"user","content":"q"}]}`);
+  assert.deepEqual(messages[0]?.role === 'assistant' && messages[0].toolCalls, [
+    { id: 'c', name: 'computer', arguments: `{"actions":${actions}}` },
+  ]);
+});
+
 test('an output that is no text goes up as its JSON text', () => {
   const output = [{ stdout: 'x', stderr: '', outcome: { type: 'exit', exit_code: 0 } }];
   assert.deepEqual(up([{ type: 'shell_call_output', call_id: 'c', output }]), [tool('c', JSON.stringify(output))]);
@@ -53,6 +73,19 @@ test('an output may be empty, absent, or one part without its list', () => {
   for (const output of ['', [], null]) assert.deepEqual(up([fco('c', output)]), [tool('c', '')]);
   assert.deepEqual(up([{ type: 'function_call_output', call_id: 'c' }]), [tool('c', '')]);
   assert.deepEqual(up([fco('c', { type: 'input_text', text: 'x' })]), [tool('c', 'x')]);
+});
+
+test('JSON that only looks like a part goes up as its JSON text', () => {
+  for (const output of [
+    { text: 'hi', extra: 5 },
+    { text: 'hi', error: null },
+    { image_url: 'http://x', title: 't' },
+    { text: 'hi', image_url: 'http://x' },
+    { type: 5, text: 'hi' },
+  ])
+    assert.deepEqual(up([fco('c', output)]), [tool('c', JSON.stringify(output))]);
+  assert.deepEqual(up([fco('c', { text: 'hi' })]), [tool('c', 'hi')]);
+  assert.deepEqual(up([fco('c', [{ text: 'hi', cache_control: {} }])]), [tool('c', 'hi')]);
 });
 
 test('a screenshot is an image', () => {
@@ -101,6 +134,14 @@ test("another agent's message is a message of the user", () => {
   ]);
 });
 
+test('media without a type get theirs', () => {
+  const input_audio = { data: 'AA', format: 'wav' };
+  for (const part of [{ input_audio }, { type: null, input_audio }])
+    assert.deepEqual(up([{ role: 'user', content: [part] }]), [
+      { role: 'user', content: [{ type: 'input_audio', input_audio }] },
+    ]);
+});
+
 test('media that engines take go up as they are', () => {
   const audio = '{"type":"input_audio","input_audio":{"data":"AA","format":"wav"}}';
   assert.deepEqual(up(JSON.parse(`[{"role":"user","content":[${audio}]}]`)), [
@@ -113,6 +154,16 @@ test('a refusal part is the refusal of the message', () => {
     { role: 'assistant', content: null, refusal: 'no' },
     user('q'),
   ]);
+});
+
+test('an empty refusal is none, as in Chat', () => {
+  const empty = { type: 'refusal', refusal: '' };
+  assert.deepEqual(up([{ role: 'assistant', content: [empty] }, user('q')]), [turn(''), user('q')]);
+  assert.deepEqual(up([{ role: 'assistant', content: [{ type: 'output_text', text: 'a' }, empty] }, user('q')]), [
+    turn('a'),
+    user('q'),
+  ]);
+  assert.deepEqual(up([{ role: 'assistant', content: [empty] }, fc('c')]), [turn(null, call('c'))]);
 });
 
 test('thoughts among the parts of a message are its reasoning', () => {
@@ -161,6 +212,8 @@ for (const [name, item, param] of [
   ['a type that is no string', { type: 1 }, 'input[0].type'],
   ['content that is a number', { role: 'user', content: 1 }, 'input[0].content'],
   ['a part without type', { role: 'user', content: [{ x: 'x' }] }, 'input[0].content[0].type'],
+  ['a part whose type is no string', { role: 'user', content: [{ type: 5, text: 'x' }] }, 'input[0].content[0].type'],
+  ['a list of JSON that looks like a part', fco('c', [{ text: 'hi', score: 5 }]), 'input[0].output[0].type'],
   [
     'a screenshot by file_id',
     { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'f' } },

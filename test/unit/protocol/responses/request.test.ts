@@ -88,6 +88,9 @@ test('stream is read, and wrong types are named', () => {
     ['tool_choice', []],
     ['temperature', 'hot'],
     ['max_output_tokens', 1.5],
+    ['max_output_tokens', 0],
+    ['max_tokens', 0],
+    ['max_completion_tokens', 0],
     ['reasoning', 'high'],
     ['text', 'json'],
   ] as const)

@@ -82,6 +82,19 @@ for (const [name, choice, param] of [
     assert.equal(refuse({ model: 'm', input: 'q', tools: TOOLS, tool_choice: choice }).param, param);
   });
 
+test('tool_choice: allowed tools of which none is declared are refused, and named', () => {
+  const message = (tools: object[], allowed: object[]) =>
+    refuse({ model: 'm', input: 'q', tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: allowed } })
+      .message;
+  const nope = { type: 'function', name: 'nope' };
+  assert.equal(message(TOOLS, [nope]), 'tool_choice: names "nope", which is not among the tools');
+  assert.equal(message([], [nope]), 'tool_choice: names "nope", which is not among the tools');
+  assert.equal(
+    message(TOOLS, [{ type: 'namespace', name: 'none' }]),
+    'tool_choice: names "none", which is not among the tools',
+  );
+});
+
 test('tool_choice: a demand without any tool for the engine is refused', () => {
   for (const choice of [
     'required',
