@@ -55,7 +55,6 @@ export interface AssistantMessage extends Memorable {
   readonly reasoning: string | null;
   readonly refusal: string | null;
   readonly toolCalls: readonly EngineToolCall[];
-  readonly name?: string | undefined;
   /** Every id that stands in this turn as the client sent it: item ids and call ids. Settles ambiguity, is no evidence. */
   readonly echoedIds: readonly string[];
   readonly verbatim?: Uint8Array | undefined;

@@ -19,7 +19,8 @@ export const DEFAULT_UPSTREAM_OPTIONS: UpstreamOptions = { reasoningKey: 'reason
 export function upstreamMessage(message: EngineMessage, options: UpstreamOptions): JsonFragment[] {
   if (message.verbatim !== undefined && allowsVerbatim(message, options)) return [message.verbatim];
   const out: JsonFragment[] = [`{"role":"${message.role}"`];
-  if (message.role !== 'tool' && message.name !== undefined) out.push(`,"name":${jsonString(message.name)}`);
+  if ((message.role === 'system' || message.role === 'user') && message.name !== undefined)
+    out.push(`,"name":${jsonString(message.name)}`);
   out.push(',"content":');
   if (message.role !== 'assistant' && message.textNode !== undefined) out.push(message.textNode.raw());
   else pushContent(message.content, out);

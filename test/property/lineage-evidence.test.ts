@@ -89,7 +89,6 @@ function echoOf(message: EngineMessage, style: number): EngineMessage {
     refusal: message.refusal === '' ? null : message.refusal,
     toolCalls: message.toolCalls.map((call) => ({ ...call, arguments: rewritten(call.arguments, style) })),
     echoedIds: [`msg_${style}`],
-    name: 'agent',
     verbatim,
   };
 }

@@ -8,7 +8,6 @@ export function turnOf(changes: Partial<AssistantMessage> = {}): AssistantMessag
     reasoning: null,
     refusal: null,
     toolCalls: [],
-    name: undefined,
     echoedIds: [],
     verbatim: undefined,
     memo: undefined,

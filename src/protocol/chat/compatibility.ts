@@ -71,7 +71,7 @@ const nested: Readonly<Record<string, FieldTable>> = {
   ChatCompletionAssistantMessageParam: {
     role: AS_IS,
     content: mapped('several texts become one; null, absent and [] beside calls go up as null'),
-    name: AS_IS,
+    name: ignored('frameworks stick it on turns; it is no evidence, so no prompt may hold it'),
     refusal: AS_IS,
     tool_calls: mapped('null and [] do not go up'),
     reasoning: mapped('under the name that the engine reads'),

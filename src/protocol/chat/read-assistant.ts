@@ -7,7 +7,7 @@ import { isJsonObject } from '../upstream-body.ts';
 import { hasExactly, readAssistantContent } from './read-content.ts';
 
 /** Members of an assistant message that can go up as they stand. */
-const EXACT_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'name', 'tool_calls', 'reasoning']);
+const EXACT_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'reasoning']);
 
 /** An assistant message in any of the shapes in which clients echo a turn. `node` is an object with this role. */
 export function readAssistant(node: JsonNode, path: string): AssistantMessage | RequestRefusal {
@@ -21,6 +21,7 @@ export function readAssistant(node: JsonNode, path: string): AssistantMessage | 
   if (isRefusal(text)) return text;
   const calls = readToolCalls(node.get('tool_calls'), `${path}.tool_calls`);
   if (isRefusal(calls)) return calls;
+  // Some frameworks stick a name on turns. It is no evidence (protocol section 3), so no prompt may hold it.
   const name = readText(node, 'name', path);
   if (isRefusal(name)) return name;
   const refusalText = readText(node, 'refusal', path);
@@ -32,19 +33,12 @@ export function readAssistant(node: JsonNode, path: string): AssistantMessage | 
   // Without calls and refusal, no content is the empty text: it is what an empty answer is served as.
   const content = text.content === null && calls.list.length === 0 && refusal === null ? '' : text.content;
   const exact =
-    text.exact &&
-    content === text.content &&
-    calls.exact &&
-    refusal === null &&
-    (name.text !== '' || !node.keys.includes('name')) &&
-    reasoning.exact &&
-    exactKeys(node);
+    text.exact && content === text.content && calls.exact && refusal === null && reasoning.exact && exactKeys(node);
   return assistantMessage({
     content,
     reasoning: reasoning.text,
     refusal,
     toolCalls: calls.list,
-    name: name.text === '' ? undefined : name.text,
     echoedIds: echoedIds(node, calls.list),
     verbatim: exact ? node.raw() : undefined,
   });

@@ -47,7 +47,6 @@ test('shapes of one turn that render the same prompt have one digest', () => {
       assistant({ content: [], toolCalls: [call('c', 'f', '')] }),
     ],
     ['ids of items', assistant({ content: 'x', echoedIds: ['msg_1'] }), assistant({ content: 'x', echoedIds: [] })],
-    ['name of an assistant turn', assistant({ content: 'x', name: 'helper' }), assistant({ content: 'x' })],
     ['bytes of the client', user('x', { verbatim: Buffer.from('{}') }), user('x')],
     ['empty name', user('x', { name: '' }), user('x')],
     ['reasoning of white space', assistant({ content: 'x', reasoning: ' \n\t' }), assistant({ content: 'x' })],

@@ -37,7 +37,7 @@ for (const dialect of ['chat', 'responses', 'messages'] as const) {
         assert.deepEqual(more, []);
         assert.ok(echoed !== undefined);
         const { role, content: text, reasoning, refusal, toolCalls, echoedIds } = reply.turn;
-        const { verbatim: _, memo: __, name: ___, ...expected } = echoed;
+        const { verbatim: _, memo: __, ...expected } = echoed;
         assert.deepEqual({ role, content: text, reasoning, refusal, toolCalls, echoedIds }, expected);
         assert.deepEqual(evidenceOf(reply.turn, 'required'), evidenceOf(echoed, 'required'));
       }

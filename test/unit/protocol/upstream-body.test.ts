@@ -47,8 +47,8 @@ const BUILT: readonly (readonly [what: string, message: EngineMessage, json: str
   ['a refusal', assistant({ refusal: 'no' }), '{"role":"assistant","content":null,"refusal":"no"}'],
   [
     'everything an assistant says',
-    assistant({ content: 'x', reasoning: 'r', name: 'n', toolCalls: [CALL, { ...CALL, id: 'c2' }] }),
-    '{"role":"assistant","name":"n","content":"x","reasoning":"r","tool_calls":[' +
+    assistant({ content: 'x', reasoning: 'r', toolCalls: [CALL, { ...CALL, id: 'c2' }] }),
+    '{"role":"assistant","content":"x","reasoning":"r","tool_calls":[' +
       '{"id":"c1","type":"function","function":{"name":"f","arguments":"{\\"a\\": 1.0}"}},' +
       '{"id":"c2","type":"function","function":{"name":"f","arguments":"{\\"a\\": 1.0}"}}]}',
   ],

@@ -20,7 +20,6 @@ const EXACT: readonly string[] = [
   '{"role":"assistant","content":"a"}',
   '{"role":"assistant","content":""}',
   '{"role":"assistant","content":"a","reasoning":" r "}',
-  '{"role":"assistant","content":"a","name":"n"}',
   `{"role":"assistant","content":null,"tool_calls":[${CALL}]}`,
   `{"role":"assistant","content":"","tool_calls":[ ${CALL} , ${CALL}],"reasoning":"r"}`,
 ];
@@ -43,6 +42,7 @@ const CHANGED: readonly string[] = [
   '{"role":"tool","tool_call_id":"c1","content":"ok","name":"f"}',
   '{"role":"tool","tool_call_id":"c1","content":null}',
   '{"role":"assistant","content":null}',
+  '{"role":"assistant","content":"a","name":"n"}',
   '{"role":"assistant","content":["a"]}',
   '{"role":"assistant","content":"a","reasoning":null}',
   '{"role":"assistant","content":"a","reasoning":" "}',
