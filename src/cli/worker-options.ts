@@ -14,11 +14,17 @@ function unsigned(text: string): number {
   return value;
 }
 
+function port(text: string): number {
+  const value = unsigned(text);
+  if (value > 65_535) throw new InvalidArgumentError('Expected a port, at most 65535.');
+  return value;
+}
+
 /** Flags of `gym-model-proxy worker`. */
 export function addWorkerOptions(command: Command): Command {
   return command
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <number>', 'port to listen on', unsigned, 8000)
+    .option('--port <number>', 'port to listen on', port, 8000)
     .option('--models <names>', 'comma-separated model names', 'policy')
     .option('--max-model-len <tokens>', 'prompt and generated tokens together', unsigned)
     .option('--weight-version <number>', 'weight version of what is generated', unsigned)

@@ -68,6 +68,14 @@ describe('command line', () => {
     }
   });
 
+  test('a port that there is not is told in words', async () => {
+    const { code, stderr } = await run(['worker', '--port', '99999']);
+    assert.deepEqual(
+      [code, stderr],
+      [1, "error: option '--port <number>' argument '99999' is invalid. Expected a port, at most 65535.\n"],
+    );
+  });
+
   test('flags stand under the sections of the configuration, with variable and default', async () => {
     const { stdout } = await run(['serve', '--help']);
     const text = stdout.replace(/\s+/g, ' ');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { validate } from 'dockerfile-utils';
@@ -96,6 +97,15 @@ test('the health check asks the port that serves health', () => {
     livenessUrl({ GYM_PROXY_PORT: '9000', GYM_PROXY_CONTROL_PORT: '9001' }),
     'http://127.0.0.1:9001/health/live',
   );
+  const file = { server: { host: '0.0.0.0', port: 9100 }, control: { port: 9101 } };
+  assert.equal(livenessUrl({}, file), 'http://127.0.0.1:9101/health/live');
+  assert.equal(livenessUrl({}, { server: { port: 9100 }, control: null }), 'http://127.0.0.1:9100/health/live');
+  assert.equal(livenessUrl({ GYM_PROXY_CONTROL_PORT: '9001' }, file), 'http://127.0.0.1:9001/health/live');
+  assert.equal(
+    livenessUrl({}, { ...file, control: { host: '10.0.0.5', port: 9101 } }),
+    'http://10.0.0.5:9101/health/live',
+  );
+  assert.equal(livenessUrl({ GYM_PROXY_HOST: '::1' }), 'http://[::1]:8080/health/live');
 });
 
 async function healthcheck(
@@ -127,6 +137,9 @@ test('the health check passes on 200, and fails on an error and on a closed port
   try {
     assert.deepEqual(await healthcheck({ GYM_PROXY_PORT: healthy.port }), { code: 0, stderr: '' });
     assert.deepEqual(healthy.asked, ['/health/live']);
+    const config = join(mkdtempSync(join(tmpdir(), 'gym-proxy-health-')), 'proxy.yaml');
+    writeFileSync(config, `server:\n  port: 9\ncontrol:\n  port: ${healthy.port}\n`);
+    assert.deepEqual(await healthcheck({ GYM_PROXY_CONFIG: config }), { code: 0, stderr: '' });
     const url = `http://127.0.0.1:${sick.port}/v1/models`;
     assert.deepEqual(await healthcheck({}, [url]), { code: 1, stderr: `${url}: answered 503\n` });
   } finally {

@@ -122,6 +122,8 @@ function watchAttempt() {
   summary.textContent = '';
   place.replaceChildren();
   if (attempt === null) return;
+  // In a narrow window it stands below the list.
+  if (title.getBoundingClientRect().top > window.innerHeight / 2) title.scrollIntoView();
 
   /** @type {CallRow[]} */
   let calls = [];
