@@ -334,6 +334,26 @@ const REFUSED: Array<[why: string, values: unknown, message: RegExp]> = [
     /config\.ledger\.url holds a password/,
   ],
   [
+    'a worker with a password',
+    { ...MINIMAL, config: { ...MINIMAL.config, workers: ['http://user:secret@vllm:8000'] } },
+    /config\.workers holds a URL with a user/,
+  ],
+  [
+    'a control port that nobody knows',
+    { ...MINIMAL, config: { ...MINIMAL.config, control: { port: 0 } } },
+    /config\.control\.port is 0/,
+  ],
+  ['a short control token', { ...MINIMAL, controlToken: { value: 'short' } }, /at least 16 characters/],
+  [
+    'an alert that every long call would raise',
+    {
+      ...MINIMAL,
+      config: { ...MINIMAL.config, deadlines: { call_s: 7200 } },
+      prometheusRule: { enabled: true },
+    },
+    /pendingCallSeconds is not more than config\.deadlines\.call_s \(7200\)/,
+  ],
+  [
     'two sources of one secret',
     { ...MINIMAL, controlToken: { existingSecret: 'control', value: 'a-control-token-of-some-length' } },
     /controlToken has both existingSecret and value/,

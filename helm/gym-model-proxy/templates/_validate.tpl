@@ -16,6 +16,21 @@ what to change.
 {{- if not $config.workers }}
 {{- fail "\n\nconfig.workers is empty: list the base URLs of the inference workers." }}
 {{- end }}
+{{- range $section := list "server" "control" }}
+{{- if eq (toString (dig $section "port" nil $config)) "0" }}
+{{- fail (printf "\n\nconfig.%s.port is 0, which takes any free port: probes and Services need to know it." $section) }}
+{{- end }}
+{{- end }}
+{{- range $url := $config.workers }}
+{{- if regexMatch "^[a-z]+://[^/]*@" $url }}
+{{- fail "\n\nconfig.workers holds a URL with a user: config becomes a ConfigMap, and workers take keys alone: use workerApiKey." }}
+{{- end }}
+{{- end }}
+{{- with .Values.controlToken.value }}
+{{- if lt (len .) 16 }}
+{{- fail "\n\ncontrolToken.value needs at least 16 characters." }}
+{{- end }}
+{{- end }}
 {{- range $path, $instead := dict "control.token" "controlToken" "agents.key_secret" "agentKeySecret" "worker.api_key" "workerApiKey" "worker.api_keys" "extraEnv (GYM_PROXY_WORKER_API_KEYS from a Secret)" }}
 {{- $parts := splitList "." $path }}
 {{- if dig (index $parts 0) (index $parts 1) nil $config }}
@@ -36,6 +51,10 @@ what to change.
 {{- end }}
 {{- if and .Values.networkPolicy.enabled (not (include "gym-model-proxy.hasControlPort" .)) }}
 {{- fail "\n\nnetworkPolicy.enabled needs config.control.port to be another one than config.server.port: on one port, agents reach the control routes." }}
+{{- end }}
+{{- $callS := dig "deadlines" "call_s" nil $config | default 3600 | float64 }}
+{{- if and .Values.prometheusRule.enabled (le (float64 .Values.prometheusRule.pendingCallSeconds) $callS) }}
+{{- fail (printf "\n\nprometheusRule.pendingCallSeconds is not more than config.deadlines.call_s (%v): every long call would raise the alert." $callS) }}
 {{- end }}
 {{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) }}
 {{- fail "\n\nautoscaling.minReplicas is above autoscaling.maxReplicas." }}
