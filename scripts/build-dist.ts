@@ -11,7 +11,7 @@ import { dirname, extname, join } from 'node:path';
 const SHIPPED_FOLDERS = ['src', 'routes', 'config', 'examples'];
 
 /** Relative module paths in string literals: imports, `import()`, and `new URL('./thread.ts', import.meta.url)`. */
-const RELATIVE_TS_PATH = /(['"`])(\.{1,2}\/[^'"`\n]+)\.ts\1/g;
+export const RELATIVE_TS_PATH = /(['"`])(\.{1,2}\/[^'"`\n]+)\.ts\1/g;
 
 /** TypeScript source to the JavaScript that is shipped. */
 export function toJavaScript(source: string): string {

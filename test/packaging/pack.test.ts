@@ -18,6 +18,7 @@ const PACKED_SOURCES = [
   'src',
   'package.json',
   'package-lock.json',
+  'tsconfig.json',
   'LICENSE',
 ];
 
@@ -68,12 +69,39 @@ test('the tarball holds what runs and nothing else', async () => {
   );
   assert.deepEqual(odd, []);
   assert.deepEqual(
-    files.filter((file) => file.endsWith('.ts')),
+    files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts')),
     [],
   );
-  for (const file of ['bin/gym-model-proxy.mjs', 'dist/src/cli/main.js', 'dist/package.json', 'LICENSE']) {
+  for (const file of [
+    'bin/gym-model-proxy.mjs',
+    'dist/src/cli/main.js',
+    'dist/package.json',
+    'dist/src/trainer/index.d.ts',
+    'LICENSE',
+  ]) {
     assert.ok(files.includes(`package/${file}`), file);
   }
+});
+
+test('the library tells its types', async () => {
+  writeFileSync(
+    join(consumer, 'use.ts'),
+    `import { type Advantage, computeAdvantages, LedgerClient } from 'gym-model-proxy/trainer';
+export async function records(attempt: string): Promise<string> {
+  const view = await new LedgerClient('http://proxy', { token: 't' }).close(attempt);
+  return view.ok ? view.value.records.length : view.reasons[0]?.code ?? '';
+}
+export const advantages: Advantage[] | null = computeAdvantages([], { baseline: 'mean', normalize: true, clip: null });
+`,
+  );
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')];
+  const options = ['--noEmit', '--strict', '--target', 'esnext', '--module', 'nodenext', ...types];
+  await assert.rejects(run(process.execPath, [tsc, ...options, 'use.ts'], { cwd: consumer }), (error: Error) => {
+    const said = (error as Error & { stdout: string }).stdout;
+    assert.equal(said, "use.ts(4,20): error TS2322: Type 'number' is not assignable to type 'string'.\n");
+    return true;
+  });
 });
 
 test('npx runs the installed command and its subcommands', async () => {
