@@ -58,7 +58,9 @@ function buildServer(ctx: Context): FastifyInstance {
   });
   app.setErrorHandler((error, request, reply) => {
     const told = toServiceError(ctx, error);
-    return told.status < 500 ? refuse(ctx, request, reply, told) : sendError(request, reply, told);
+    // Nobody is there any more who was refused something.
+    const isGone = request.raw.destroyed && !request.raw.complete;
+    return told.status < 500 && !isGone ? refuse(ctx, request, reply, told) : sendError(request, reply, told);
   });
   app.setNotFoundHandler((request, reply) => refuse(ctx, request, reply, notFound(request)));
   return app;
