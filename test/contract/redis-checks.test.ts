@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { Redis } from 'ioredis';
 import type { LedgerCheck } from '../../src/ledger/ledger.ts';
 import type { LedgerOptions } from '../../src/ledger/open-ledger.ts';
 import { freePort } from '../support/ports.ts';
@@ -122,6 +123,28 @@ describe('checks of a Redis ledger', () => {
       ok: false,
       detail: 'no append-only file; snapshots unknown (CONFIG is not allowed)',
     });
+  });
+
+  it('say unknown to a user who may not ask, and the ledger works for it', async () => {
+    const server = await startRedis({ args: DURABLE });
+    const admin = new Redis(server.url);
+    try {
+      await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-@dangerous');
+      const url = server.url.replace('redis://', 'redis://app:secret@');
+      const unknown = { ok: true, detail: 'unknown (INFO is not allowed)' };
+      assert.deepEqual(Object.fromEntries(await checksAt(url, { wantDurability: { waitReplicas: 1 } })), {
+        ledger_reachable: { ok: true, detail: 'redis, version unknown (INFO is not allowed)' },
+        ledger_persistence: unknown,
+        ledger_sync: unknown,
+        ledger_eviction: unknown,
+        ledger_replicas: { ...unknown, ok: false },
+      });
+      const writer = await runWriter({ url, attempt: 'a', callsAtOnce: 2, calls: 10 });
+      assert.equal(writer.committed.size, 10, writer.errors);
+    } finally {
+      admin.disconnect();
+      await server.stop();
+    }
   });
 
   it('name the node of a Cluster that is not as the others', async () => {
