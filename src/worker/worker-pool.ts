@@ -135,8 +135,15 @@ export class WorkerPool {
   /** True if at least one worker answers; if none is known to, they are looked at first. */
   async anyReachable(): Promise<boolean> {
     if (this.workers.some((worker) => worker.healthy && worker.seen)) return true;
-    await Promise.all(this.workers.map((worker) => this.probe(worker)));
-    return this.workers.some((worker) => worker.healthy);
+    const looks = this.workers.map(async (worker) => {
+      await this.probe(worker);
+      if (!worker.healthy) throw new Error(`${worker.url} does not answer`);
+    });
+    // The first one that answers is enough.
+    return Promise.any(looks).then(
+      () => true,
+      () => false,
+    );
   }
 
   async close(): Promise<void> {

@@ -161,6 +161,18 @@ test('a worker whose health never ends keeps no other one out', async () => {
   await pool.close();
 });
 
+test('one worker that answers is enough to be ready, whatever the others do', async () => {
+  const silent = await listen(() => undefined);
+  const stack = await startStack({
+    config: {
+      workers: `${silent},${await listen((_request, response) => response.end('{}'))}`,
+      'worker.health_s': '3600',
+    },
+  });
+  stacks.push(stack);
+  assert.equal((await stack.get('/health/ready')).status, 200);
+});
+
 test('a worker that offers HTTP/2 is asked over HTTP/1.1, where nothing is sent again', async () => {
   const folder = join(import.meta.dirname, 'ledger', 'tls');
   const [cert, key] = ['cert.pem', 'key.pem'].map((file) => readFileSync(join(folder, file)));
