@@ -23,7 +23,7 @@ function codeOfDocs(language: string): string {
 }
 
 describeWith(environment, 'the launcher of docs/peers.md', (python) => {
-  test('starts a proxy that captures', async () => {
+  test('starts a proxy that captures', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'gym-proxy-interop-'));
     writeFileSync(join(folder, 'app.py'), codeOfDocs('python'));
     const command = join(folder, 'gym-model-proxy');
@@ -34,7 +34,8 @@ describeWith(environment, 'the launcher of docs/peers.md', (python) => {
     // What Gym adds to an entry before it starts it, and where the interpolations of the example lead.
     const yaml = codeOfDocs('yaml')
       .replace('entrypoint: app.py', `entrypoint: app.py\n      host: 127.0.0.1\n      port: ${port}`)
-      .replace('sqlite:/shared/run1/ledger.db', `sqlite:${join(folder, 'ledger.db')}`);
+      .replace(/sqlite:\S+/, `sqlite:${join(folder, 'ledger.db')}`);
+    assert.ok(yaml.includes(folder));
     const proxy = await startProcess(python, [join(folder, 'app.py')], {
       ready: /"url":"http/,
       env: {
@@ -43,6 +44,11 @@ describeWith(environment, 'the launcher of docs/peers.md', (python) => {
         NEMO_GYM_CONFIG_PATH: 'policy_model',
         NEMO_GYM_CONFIG_DICT: `policy_base_url: ${worker.url}/v1\npolicy_api_key: worker-key\npolicy_model_name: policy\n${yaml}`,
       },
+    });
+    t.after(async () => {
+      await proxy.stop();
+      await worker.close();
+      rmSync(folder, { recursive: true });
     });
     const url = `http://127.0.0.1:${port}`;
     const agent = new Agent(url, '12-0').says('Do the task.');
@@ -54,8 +60,5 @@ describeWith(environment, 'the launcher of docs/peers.md', (python) => {
     assert.equal(manifest.json.rollout_id, '12-0');
     assert.equal(manifest.json.records.length, 2);
     assert.equal(manifest.json.records[1].parent_call_id, manifest.json.records[0].model_call_id);
-    await proxy.stop();
-    await worker.close();
-    rmSync(folder, { recursive: true });
   });
 });
