@@ -85,6 +85,17 @@ describe('operations', () => {
     await guarded.close();
   });
 
+  test('what dead replicas left counts among the failure rows', async () => {
+    stack.proxy.ctx.events.swept(['a-dead-replica'], 2);
+    stack.proxy.ctx.events.swept(['another'], 0);
+    const { text } = await stack.get('/metrics');
+    assert.ok(text.includes('gym_proxy_orphaned_calls_total 2\n'));
+    assert.ok(
+      text.includes('gym_proxy_failures_total{reason="request_finished_without_staged_coordinates"} 2\n'),
+      text,
+    );
+  });
+
   test('the gauges of the ledger are of one look, that of their scrape', async () => {
     let looks = 0;
     const { registry } = buildMetrics(
