@@ -20,15 +20,28 @@ export interface SendRequest {
   readonly headTimeoutMs?: number;
 }
 
+/** Takes an answer as it comes, instead of having it collected. */
+export interface AnswerTaker {
+  /** The head is there; true: the bytes behind it go to `take`, and the `body` of the outcome is empty. */
+  begin(status: number, headers: ResponseHeaders): boolean;
+  take(chunk: Buffer, controller: Dispatcher.DispatchController): void;
+}
+
 /**
  * Sends one request once. Never retries, never times a running generation out, never throws for what the network does.
  * undici calls `onRequestStart` right before the first byte is written, so an error before it proves that nothing left.
  */
-export function send(dispatcher: Dispatcher, origin: string, request: SendRequest): Promise<SendOutcome> {
+export function send(
+  dispatcher: Dispatcher,
+  origin: string,
+  request: SendRequest,
+  taker: AnswerTaker | null = null,
+): Promise<SendOutcome> {
   return new Promise((resolve) => {
     let started = false;
     let status = 0;
     let headers: ResponseHeaders = {};
+    let isTaken = false;
     const chunks: Buffer[] = [];
     let abort: ((reason: Error) => void) | undefined;
     const onAbort = () => abort?.(new Error('cancelled'));
@@ -61,9 +74,11 @@ export function send(dispatcher: Dispatcher, origin: string, request: SendReques
           onResponseStart(_controller, statusCode, responseHeaders) {
             status = statusCode;
             headers = responseHeaders;
+            isTaken = taker?.begin(status, headers) ?? false;
           },
-          onResponseData(_controller, chunk) {
-            chunks.push(chunk as Buffer);
+          onResponseData(controller, chunk) {
+            if (isTaken) taker?.take(chunk as Buffer, controller);
+            else chunks.push(chunk as Buffer);
           },
           onResponseEnd() {
             const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);

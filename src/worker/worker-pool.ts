@@ -88,14 +88,19 @@ export class WorkerPool {
   }
 
   /** Posts JSON once. An `unreachable` outcome means that no byte left. */
-  post(worker: Worker, path: string, body: Buffer, signal?: AbortSignal): Promise<SendOutcome> {
-    return this.tell(worker, { method: 'POST', path, body, signal });
+  async post(worker: Worker, path: string, body: Buffer, signal?: AbortSignal): Promise<SendOutcome> {
+    const headers = this.headers(worker, true);
+    const request = { method: 'POST', path: worker.prefix + path, headers, body, signal } as const;
+    const outcome = await send(this.dispatcher, worker.origin, request);
+    this.note(worker, outcome);
+    return outcome;
   }
 
   /** Asks a worker with a short time limit, for the whole of the answer: models, health. */
-  get(worker: Worker, path: string, timeoutMs: number): Promise<SendOutcome> {
-    const signal = AbortSignal.timeout(timeoutMs);
-    return this.tell(worker, { method: 'GET', path, body: null, signal, headTimeoutMs: timeoutMs });
+  async get(worker: Worker, path: string, timeoutMs: number): Promise<SendOutcome> {
+    const outcome = await this.ask(worker, path, timeoutMs);
+    this.note(worker, outcome);
+    return outcome;
   }
 
   /** Posts JSON once and passes a 200 answer through to `sink`. */
@@ -151,23 +156,15 @@ export class WorkerPool {
     await this.dispatcher.destroy();
   }
 
-  private async tell(
-    worker: Worker,
-    request: {
-      method: 'GET' | 'POST';
-      path: string;
-      body: Buffer | null;
-      signal?: AbortSignal | undefined;
-      headTimeoutMs?: number;
-    },
-  ): Promise<SendOutcome> {
-    const outcome = await send(this.dispatcher, worker.origin, {
-      ...request,
-      path: worker.prefix + request.path,
-      headers: this.headers(worker, request.body !== null),
+  private ask(worker: Worker, path: string, timeoutMs: number): Promise<SendOutcome> {
+    return send(this.dispatcher, worker.origin, {
+      method: 'GET',
+      path: worker.prefix + path,
+      headers: this.headers(worker, false),
+      body: null,
+      signal: AbortSignal.timeout(timeoutMs),
+      headTimeoutMs: timeoutMs,
     });
-    this.note(worker, outcome);
-    return outcome;
   }
 
   private headers(worker: Worker, json: boolean): Record<string, string> {
@@ -201,14 +198,7 @@ export class WorkerPool {
   }
 
   private async probe(worker: Worker): Promise<void> {
-    const outcome = await send(this.dispatcher, worker.origin, {
-      method: 'GET',
-      path: `${worker.prefix}/health`,
-      headers: this.headers(worker, false),
-      body: null,
-      signal: AbortSignal.timeout(this.options.healthMs),
-      headTimeoutMs: this.options.healthMs,
-    });
+    const outcome = await this.ask(worker, '/health', this.options.healthMs);
     if (outcome.kind === 'response' && outcome.status < 500) {
       worker.seen = true;
       this.setHealth(worker, true);
