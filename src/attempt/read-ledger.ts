@@ -1,6 +1,6 @@
 import type { CaptureStrategy } from '../call/strategy/strategy.ts';
 import type { Context } from '../context.ts';
-import type { AttemptSnapshot } from '../ledger/ledger.ts';
+import { type AttemptSnapshot, manifestedCalls } from '../ledger/ledger.ts';
 
 const PAGE = 200;
 
@@ -59,11 +59,9 @@ function headOf(
   snapshot: AttemptSnapshot,
   defects: readonly Failure[],
 ): Parameters<CaptureStrategy['manifestAfter']>[0] {
-  const refused = new Set(snapshot.refused.map(({ callId }) => callId));
   return {
     closed: snapshot.state === 'closed',
-    // Refused calls stand in none of the manifest's lists (section 7): nothing can have been staged for them.
-    attemptedCallIds: snapshot.attemptedCallIds.filter((callId) => !refused.has(callId)),
+    attemptedCallIds: manifestedCalls(snapshot),
     pendingCallIds: snapshot.pendingCallIds,
     failures: [...snapshot.failures, ...defects],
   };

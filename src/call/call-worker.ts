@@ -21,7 +21,8 @@ export async function callWorkerOnce(ctx: Context, attempt: string, body: Buffer
 }
 
 const PLAIN_RETRIES = 2;
-const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+/** Statuses after which an uncaptured request is tried again. */
+export const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
  * Sends an uncaptured request: retried twice on a lost connection or 502, 503, 504, on the next worker where there is one (C160). Nothing is recorded, so a repeat

@@ -33,9 +33,8 @@ export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: A
   const { request, captured } = plain;
   const callId = captured?.callId ?? ctx.newCallId();
   channel.name(callId);
-  const relays = request.dialect === 'chat' && captured === undefined;
   const limits = plainLimits(ctx, channel);
-  if (relays && request.stream) {
+  if (isRelayed(plain) && request.stream) {
     const relayed = await relayChatStream(ctx, chatBody(ctx, plain, true), channel, limits);
     return relayed === null || 'error' in relayed
       ? relayed
@@ -55,17 +54,16 @@ export async function handlePlainCall(ctx: Context, plain: PlainCall, channel: A
   return sendAnswer(ctx, plain, callId, (outcome as Extract<WorkerOutcome, { kind: 'response' }>).body, channel);
 }
 
+/** Whether the agent gets what the engine said, and not a reply that is rendered from it. */
+function isRelayed({ request, captured }: PlainCall): boolean {
+  return request.dialect === 'chat' && captured === undefined;
+}
+
 /** Sends a finished answer in the form that was asked for. */
-function sendAnswer(
-  ctx: Context,
-  { request, captured }: PlainCall,
-  callId: string,
-  body: Buffer,
-  channel: AgentChannel,
-): CallFailure {
+function sendAnswer(ctx: Context, plain: PlainCall, callId: string, body: Buffer, channel: AgentChannel): CallFailure {
+  const { request, captured } = plain;
   const node = parseJson(body, { skip: ENGINE_SKIP, allowNonFinite: true });
-  const relays = request.dialect === 'chat' && captured === undefined && !request.stream;
-  if (relays && !isJsonProblem(node)) {
+  if (isRelayed(plain) && !request.stream && !isJsonProblem(node)) {
     channel.send(relayedCompletion(node, request.replyContext.clientTools) ?? body, false);
     return null;
   }

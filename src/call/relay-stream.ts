@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { AgentChannel } from './agent-channel.ts';
-import { CHAT_PATH } from './call-worker.ts';
+import { CHAT_PATH, RETRIED_STATUSES } from './call-worker.ts';
 import type { CallFailure } from './hand-over.ts';
 import type { PlainLimits } from './plain-limits.ts';
 import { WholeEvents } from './whole-events.ts';
@@ -33,7 +33,7 @@ export async function relayChatStream(
       return failed('worker_failed', `The inference worker broke off: ${outcome.detail}`);
     }
     if (outcome.kind === 'response' && outcome.status === 200) return { completion: outcome.body };
-    const again = !deadline.aborted && (outcome.kind !== 'response' || [502, 503, 504].includes(outcome.status));
+    const again = !deadline.aborted && (outcome.kind !== 'response' || RETRIED_STATUSES.has(outcome.status));
     if (!again || tries >= TRIES) return failureOf(ctx, { ...outcome, worker }, deadline);
   }
 }

@@ -249,6 +249,12 @@ export interface AttemptSnapshot {
   readonly whyRoot: { readonly callId: string; readonly json: string }[];
 }
 
+/** The attempted calls that a manifest lists: refused ones stand in none of its lists (protocol section 7), since nothing can have been staged for them. */
+export function manifestedCalls({ attemptedCallIds, refused }: AttemptSnapshot): string[] {
+  const settled = new Set(refused.map(({ callId }) => callId));
+  return attemptedCallIds.filter((callId) => !settled.has(callId));
+}
+
 export interface StoredSketch {
   readonly callId: string;
   readonly parentCallId: string | null;

@@ -156,6 +156,11 @@ export function flag(body: JsonNode, name: string): boolean | null | RequestRefu
   return node.boolean() ?? wrongType(name, 'a boolean', node);
 }
 
+/** A choice of a tool that the request does not have. */
+export function notAmongTools(name: string): RequestRefusal {
+  return invalid('tool_choice', `names ${JSON.stringify(name)}, which is not among the tools`);
+}
+
 /** The `type` of a part, a tool or a call. Null is none, as where it is absent; no engine takes null for one. */
 export function saidType(node: JsonNode, path: string): { readonly type: string | undefined } | RequestRefusal {
   const type = node.present('type');

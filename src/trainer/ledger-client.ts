@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Ledger } from '../ledger/ledger.ts';
+import { type Ledger, manifestedCalls } from '../ledger/ledger.ts';
 import { expectOk, get, type HttpOptions, postJson } from './http.ts';
 import { type LedgerView, readLedgerView } from './ledger-view.ts';
 import { type Checked, reason, refused } from './reasons.ts';
@@ -77,12 +77,7 @@ export async function readLedgerFromStore(
       throw new Error(`the store has ${records.length} of ${snapshot.recordCount} records of ${attempt}`);
     records.push(...page);
   }
-  // Refused calls stand in none of the manifest's lists (section 7).
-  const settledRefused = new Set(snapshot.refused.map(({ callId }) => callId));
-  const ids = {
-    attempted_call_ids: snapshot.attemptedCallIds.filter((callId) => !settledRefused.has(callId)),
-    pending_call_ids: snapshot.pendingCallIds,
-  };
+  const ids = { attempted_call_ids: manifestedCalls(snapshot), pending_call_ids: snapshot.pendingCallIds };
   const failures = snapshot.failures.map(({ callId, reason: why }) => ({
     schema_version: schemaVersion,
     model_call_id: callId,

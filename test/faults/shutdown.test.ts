@@ -44,6 +44,16 @@ describe('SIGTERM', () => {
       () => send('GET', `${proxy.url}/health/ready`),
       (ready) => ready.status === 503,
     );
+  /** A process that was told to stop while the worker holds a call of its. */
+  async function stoppingWithCall(): Promise<{ proxy: ServeProcess; call: ReturnType<ServeProcess['post']> }> {
+    const proxy = await serve();
+    worker.arm({ kind: 'hold' });
+    const call = proxy.post(path, CHAT);
+    await worker.whenHeld(1);
+    proxy.kill('SIGTERM');
+    await isStopping(proxy);
+    return { proxy, call };
+  }
 
   test('a trainer that waits in close gets the ledger before the process ends', async () => {
     for (const [drainS, complete] of [
@@ -72,24 +82,15 @@ describe('SIGTERM', () => {
   });
 
   test('the same signal by two ways is one: calls are finished; one that comes later ends the process at once', async () => {
-    const proxy = await serve();
-    worker.arm({ kind: 'hold' });
-    const call = proxy.post(path, CHAT);
-    await worker.whenHeld(1);
-    proxy.kill('SIGTERM');
-    await isStopping(proxy);
+    const { proxy, call } = await stoppingWithCall();
     proxy.kill('SIGTERM');
     proxy.kill('SIGINT');
     worker.release();
     assert.equal((await call).status, 200);
     assert.equal(await proxy.exited, 0);
 
-    const impatient = await serve();
-    worker.arm({ kind: 'hold' });
-    const lost = impatient.post(path, CHAT).catch((error: unknown) => error);
-    await worker.whenHeld(1);
-    impatient.kill('SIGTERM');
-    await isStopping(impatient);
+    const { proxy: impatient, call: cut } = await stoppingWithCall();
+    const lost = cut.catch((error: unknown) => error);
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     impatient.kill('SIGTERM');
     assert.equal(await impatient.exited, 1);
@@ -147,12 +148,7 @@ describe('SIGTERM', () => {
   });
 
   test('a call in flight is finished and recorded; new ones get 503; then the process ends', async () => {
-    const proxy = await serve();
-    worker.arm({ kind: 'hold' });
-    const call = proxy.post(path, CHAT);
-    await worker.whenHeld(1);
-    proxy.kill('SIGTERM');
-    await isStopping(proxy);
+    const { proxy, call } = await stoppingWithCall();
 
     const inferences = worker.log().length;
     for (const [route, body] of [

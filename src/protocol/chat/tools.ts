@@ -4,7 +4,7 @@ import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.t
 import type { JsonNode } from '../json/json-node.ts';
 import { NOTHING_ELSE } from '../json/memo.ts';
 import { readMemo } from '../read-memo.ts';
-import { invalid, saidType, unsupported, wrongType } from '../refusals.ts';
+import { invalid, notAmongTools, saidType, unsupported, wrongType } from '../refusals.ts';
 import { hasExactly } from './read-content.ts';
 
 /** `tools` and `tool_choice` of a Chat request for an engine that knows functions only. Schemas go up byte for byte. */
@@ -124,10 +124,6 @@ function readChoice(node: JsonNode | undefined, tools: readonly Tool[]): Chosen 
   const named = tools.find((tool) => tool.name === name);
   if (named === undefined) return notAmongTools(name);
   return { kept: tools, choice: `{"type":"function","function":{"name":${jsonString(name)}}}` };
-}
-
-function notAmongTools(name: string): RequestRefusal {
-  return invalid('tool_choice', `names ${JSON.stringify(name)}, which is not among the tools`);
 }
 
 function chosenMode(node: JsonNode, mode: string, path: string, kept: readonly Tool[]): Chosen | RequestRefusal {

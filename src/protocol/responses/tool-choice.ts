@@ -1,7 +1,7 @@
 import { isRefusal, type RequestRefusal } from '../conversation.ts';
 import { jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { invalid, wrongType } from '../refusals.ts';
+import { invalid, notAmongTools, wrongType } from '../refusals.ts';
 import { namespaceOf } from './tool-names.ts';
 import { type EngineTool, isHostedToolType, type ToolTable } from './tools.ts';
 
@@ -42,10 +42,6 @@ function namedTool(node: JsonNode, table: ToolTable): string | null | RequestRef
   if (name === null || typeof name !== 'string') return name;
   if (table.tools.length > 0 && !table.clientTools.has(name)) return notAmongTools(name);
   return `{"type":"function","function":{"name":${jsonString(name)}}}`;
-}
-
-function notAmongTools(name: string): RequestRefusal {
-  return invalid('tool_choice', `names ${JSON.stringify(name)}, which is not among the tools`);
 }
 
 /** The engine's name for a tool reference; null for a hosted tool. */

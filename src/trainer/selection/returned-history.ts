@@ -113,7 +113,7 @@ function withSilentCalls(index: HistoryIndex, placed: readonly Placed[]): Checke
   for (const { at, itemIndex, path } of index.silentTurns) {
     // The turn of a call that its envelope names.
     if (unnamed.delete(at)) continue;
-    const next = calls.findIndex(({ to, from }) => to > at || from > at);
+    const next = calls.findIndex(({ to }) => to > at);
     const place = next < 0 ? calls.length : next;
     const parent = calls[place - 1]?.record.model_call_id ?? null;
     const candidates = index.records.filter(
