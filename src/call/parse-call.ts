@@ -12,7 +12,6 @@ import {
   isRefusal,
   type RequestRefusal,
 } from '../protocol/conversation.ts';
-import { GrowingText } from '../protocol/json/growing-text.ts';
 import type { JsonNode } from '../protocol/json/json-node.ts';
 import type { SeenValues } from '../protocol/json/known-values.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
@@ -70,8 +69,8 @@ const NOT_THE_CALL: ReadonlySet<string> = new Set(['stream', 'stream_options', '
 /**
  * Identity of a captured request for the re-send rule (design, "Never twice"): dialect and body, but for the members above, in whatever order the members stand. The
  * bytes of a member count as they came, since clients repeat the conversation byte for byte; Codex writes its `client_metadata` in another order each time, and
- * others count their tries there. What shapes the prompt is told apart by `evidence`, the digests of all of it; for the rest of a long member a checksum of the bytes of each
- * of its elements is enough, which costs a third of a digest. The parent that a header names is part of it: a request that names another one asks for another call. 64 hex
+ * others count their tries there. What shapes the prompt is told apart by `evidence`, the digests of all of it; for the rest of a long member a checksum of its bytes is
+ * enough, which costs a third of a digest. The parent that a header names is part of it: a request that names another one asks for another call. 64 hex
  * digits.
  */
 export function requestDigest(
@@ -107,27 +106,30 @@ function writeIdentity(value: JsonNode): void {
   if (value.end - value.start <= SMALL_MEMBER) {
     IDENTITY.copy(value.bytes, value.start, value.end);
   } else if (value.isArray()) {
-    const { head, tail } = CHECKSUMS.ofAll(value.children);
-    IDENTITY.latin1('[');
-    IDENTITY.copy(head, 0, head.length);
-    IDENTITY.latin1(`${tail}]`);
+    const { bytes, crc } = CHECKSUMS.ofAll(value.children);
+    IDENTITY.latin1(`[${bytes}:${crc}]`);
   } else {
-    IDENTITY.latin1(checksum(value));
+    IDENTITY.latin1(`${value.end - value.start}:${crc32(value.raw())}`);
   }
 }
 
-const CHECKSUMS = new PrefixMemo<JsonNode, GrowingText>({
-  start: () => new GrowingText(),
-  step(checksums, element) {
-    checksums.append(`${checksum(element)},`);
-    return checksums;
-  },
-  fork: (checksums) => checksums.fork(),
-});
-
-function checksum(value: JsonNode): string {
-  return `${value.end - value.start}:${crc32(value.raw())}`;
+interface Checksum {
+  bytes: number;
+  crc: number;
 }
+
+const COMMA = Buffer.from(',');
+
+/** Of the elements of a list, a comma behind each. */
+const CHECKSUMS = new PrefixMemo<JsonNode, Checksum>({
+  start: () => ({ bytes: 0, crc: 0 }),
+  step(sum, element) {
+    sum.bytes += element.end - element.start + COMMA.length;
+    sum.crc = crc32(COMMA, crc32(element.raw(), sum.crc));
+    return sum;
+  },
+  fork: (sum) => ({ ...sum }),
+});
 
 function article(kind: string): string {
   return kind === 'array'

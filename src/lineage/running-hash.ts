@@ -26,7 +26,9 @@ export class RunningHash {
   /** Hex digest of everything so far and `tail`; nothing changes. */
   digest(tail = ''): string {
     BYTES.reset(this.text.head);
-    BYTES.latin1(this.text.tail + tail);
+    // One by one: the first, put together from pieces, is then put in one piece for good.
+    BYTES.latin1(this.text.tail);
+    BYTES.latin1(tail);
     return this.hash === null ? hash('sha256', BYTES.view()) : this.hash.copy().update(BYTES.view()).digest('hex');
   }
 

@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { coordinatesSchema } from '../../src/protocol/wire/coordinates.ts';
 import { stagedRecord } from '../../src/protocol/wire/ledger.ts';
 import { runReferenceWorker } from '../../src/reference-worker/command.ts';
 import { createReferenceWorker } from '../../src/reference-worker/reference-worker.ts';
@@ -18,6 +17,7 @@ import {
   user,
   withWorker,
 } from '../support/capture-by-hand.ts';
+import { validCoordinates } from '../support/valid-coordinates.ts';
 
 /** What the reference worker serves beside captured calls: plain traffic, models, TransferQueue reads, files, the instant mode. */
 
@@ -281,7 +281,7 @@ describe('the instant mode', () => {
       for (const callId of ['c1', 'c2', 'c3']) {
         const messages = [...(parent?.history ?? []), user('x')];
         parent = await answerCall(worker.url, { owner: 'a', callId, messages, parent });
-        coordinatesSchema(3, 'capture_key').parse(parent.coordinates);
+        validCoordinates(parent.coordinates);
         const record = stagedRecord.parse(worker.stagedRecord(`a/${callId}`));
         const { mode, token_ids_delta, token_mask_delta, generation_log_probs_delta, extras, ...shared } = record;
         assert.deepEqual(parent.coordinates, { ...shared, disposition: 'staged' });
@@ -316,7 +316,7 @@ describe('the instant mode', () => {
       };
       const call = { owner: 'a', callId: 'c1', messages: [user('x')], schema: 2 as const };
       const captured = await post(bodyOf(call));
-      coordinatesSchema(2, 'rollout_id').parse(captured.body.ng_commit_coords);
+      validCoordinates(captured.body.ng_commit_coords, 2, 'rollout_id');
       const plain = await post({ messages: [user('x')] });
       assert.equal(plain.status, 200);
       assert.equal('ng_commit_coords' in plain.body, false);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { coordinatesSchema } from '../../src/protocol/wire/coordinates.ts';
 import { type StagedRecord, stagedRecord } from '../../src/protocol/wire/ledger.ts';
 import { type RunningReferenceWorker, startReferenceWorker } from '../../src/reference-worker/reference-worker.ts';
 import { SPECIAL_TOKENS } from '../../src/reference-worker/tokenizer.ts';
@@ -18,6 +17,7 @@ import {
   user,
   withWorker,
 } from '../support/capture-by-hand.ts';
+import { validCoordinates } from '../support/valid-coordinates.ts';
 
 /** The worker's side of the protocol over HTTP: sections 5, 6, 10, 12, 13. Calls are proposed by hand, as a proxy would. */
 
@@ -76,7 +76,7 @@ describe('a captured call', () => {
     const call = await answerCall(worker.url, { owner: 'root', callId: 'c1', messages: [user('task')] });
     const record = staged(call);
     assert.deepEqual(stagedRecord.parse(record), record);
-    coordinatesSchema(3, 'capture_key').parse(call.coordinates);
+    validCoordinates(call.coordinates);
     const { mode, token_ids_delta, token_mask_delta, generation_log_probs_delta, extras, ...shared } = record;
     assert.deepEqual(call.coordinates, { ...shared, disposition: 'staged' });
     assert.equal(mode, 'text');
@@ -273,7 +273,7 @@ describe('schema 2', () => {
       assert.ok(!('capture_key' in first.coordinates));
       const messages = [user('rewritten'), { role: 'assistant' as const, content: 'so' }, user('go on')];
       const second = await answerCall(worker.url, { owner: 'a', callId: 'c2', messages, parent: first, schema: 2 });
-      coordinatesSchema(2, 'rollout_id').parse(second.coordinates);
+      validCoordinates(second.coordinates, 2, 'rollout_id');
       assert.equal(second.coordinates.rollout_id, 'a');
       assert.equal(second.coordinates.parent_call_id, 'c1');
       assert.equal(worker.stagedRecord('a/c2')?.mode, 'token_in');

@@ -1,7 +1,6 @@
 import { pythonFloat } from '../../lineage/canonical-json.ts';
 import { type JsonFragment, joinFragments } from '../../protocol/json/fragment.ts';
-import type { StagedCoordinates } from '../../protocol/wire/coordinates.ts';
-import { coordinatesSchema, type FailedCoordinates, type OwnerKey } from '../../protocol/wire/coordinates.ts';
+import { coordinatesReader, type OwnerKey, type StagedCoordinates } from '../../protocol/wire/coordinates.ts';
 import { stagingKey } from '../../protocol/wire/primitives.ts';
 import type { Admission, RecordFacts, Verdict } from './strategy.ts';
 
@@ -16,15 +15,10 @@ export function invalid(detail: string): Verdict {
  * Which parent is acceptable is the generation's own matter.
  */
 export function coordinatesJudge(schemaVersion: 2 | 3, ownerKey: OwnerKey) {
-  const schema = coordinatesSchema(schemaVersion, ownerKey);
+  const read = coordinatesReader(schemaVersion, ownerKey);
   return (value: unknown, admission: Admission, acceptsParent: (c: StagedCoordinates) => boolean): Verdict => {
-    const parsed = schema.safeParse(value);
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0];
-      return invalid(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'malformed'}`);
-    }
-    const fields = parsed.data as unknown as Record<string, unknown>;
-    const coordinates = { ...fields, owner: fields[ownerKey] } as unknown as StagedCoordinates | FailedCoordinates;
+    const coordinates = read(value);
+    if ('problem' in coordinates) return invalid(coordinates.problem);
     if (coordinates.owner !== admission.attempt) return invalid('the coordinates belong to another attempt');
     if (coordinates.model_call_id !== admission.callId) return invalid('the coordinates belong to another call');
     if ((coordinates.parent_call_id === null) !== (coordinates.prev_len === 0))

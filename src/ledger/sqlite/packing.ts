@@ -1,12 +1,4 @@
-import type {
-  AdmitOutcome,
-  AdmitRequest,
-  Boundary,
-  Candidate,
-  CommitRequest,
-  RecordIndex,
-  ResendKey,
-} from '../ledger.ts';
+import type { AdmitOutcome, AdmitRequest, Boundary, Candidate, CommitRequest, RecordIndex } from '../ledger.ts';
 import type { Answer, Job } from './transactions.ts';
 
 /**
@@ -20,8 +12,6 @@ export type PackedAnswer = readonly [
   value: unknown,
 ];
 
-type List = readonly unknown[];
-
 export const packJobs = (jobs: readonly Job[]): PackedJob[] => packed(jobs, packJob);
 export const packAnswers = (answers: readonly Answer[]): PackedAnswer[] => packed(answers, packAnswer);
 
@@ -32,106 +22,135 @@ function packed<T, P>(values: readonly T[], pack: (value: T) => P): P[] {
   return list;
 }
 
-/** Objects of one type as lists of their values, and back. */
-interface Lists<T> {
-  pack(object: T): List;
-  unpack(list: List): T;
-}
+/** Each of these lists its object's values in an order of its own, spelled out: a table of names to go through costs several times as much. */
 
-/** `members`: all that the type has; those that are objects, or null, with lists of their own. */
-function lists<T extends object>(
-  members: { readonly [Name in keyof T]-?: true | Lists<NonNullable<T[Name]>> },
-): Lists<T> {
-  const entries = Object.entries(members) as [keyof T, true | Lists<unknown>][];
-  return {
-    pack: (object) =>
-      packed(entries, ([name, own]) => {
-        const value = object[name];
-        return own === true || value === null ? value : own.pack(value);
-      }),
-    unpack(list) {
-      const object: { [Name in keyof T]?: unknown } = {};
-      entries.forEach(([name, own], at) => {
-        const value = list[at];
-        object[name] = own === true || value === null ? value : own.unpack(value as List);
-      });
-      return object as T;
-    },
-  };
-}
+const packBoundary = (it: Boundary) =>
+  [it.itemCount, it.sourceDigest, it.emptyToolContentDigest, it.renderDigest, it.echoedIds, it.reasoning] as const;
+
+const unpackBoundary = (list: ReturnType<typeof packBoundary>): Boundary => ({
+  itemCount: list[0],
+  sourceDigest: list[1],
+  emptyToolContentDigest: list[2],
+  renderDigest: list[3],
+  echoedIds: list[4],
+  reasoning: list[5],
+});
+
+const packAdmit = (it: AdmitRequest) =>
+  [
+    it.attempt,
+    it.callId,
+    it.replica,
+    it.admittedAtS,
+    it.boundary && packBoundary(it.boundary),
+    it.namedParent,
+    it.onAmbiguous,
+    it.onUnmatched,
+    it.afterFailure,
+    it.maxCalls,
+    it.resend && ([it.resend.requestDigest, it.resend.idempotencyKey] as const),
+  ] as const;
+
+const unpackAdmit = (list: ReturnType<typeof packAdmit>): AdmitRequest => ({
+  attempt: list[0],
+  callId: list[1],
+  replica: list[2],
+  admittedAtS: list[3],
+  boundary: list[4] && unpackBoundary(list[4]),
+  namedParent: list[5],
+  onAmbiguous: list[6],
+  onUnmatched: list[7],
+  afterFailure: list[8],
+  maxCalls: list[9],
+  resend: list[10] && { requestDigest: list[10][0], idempotencyKey: list[10][1] },
+});
+
+const packIndex = (it: RecordIndex) =>
+  [
+    it.parentCallId,
+    it.responseId,
+    it.cumLen,
+    it.chainHash,
+    it.cumulativeHash,
+    it.stagingKey,
+    it.itemCount,
+    it.sourceDigest,
+    it.emptyToolContentDigest,
+    it.renderDigest,
+    it.outputIds,
+    it.reasoning,
+  ] as const;
+
+const unpackIndex = (list: ReturnType<typeof packIndex>): RecordIndex => ({
+  parentCallId: list[0],
+  responseId: list[1],
+  cumLen: list[2],
+  chainHash: list[3],
+  cumulativeHash: list[4],
+  stagingKey: list[5],
+  itemCount: list[6],
+  sourceDigest: list[7],
+  emptyToolContentDigest: list[8],
+  renderDigest: list[9],
+  outputIds: list[10],
+  reasoning: list[11],
+});
+
+const packCommit = (it: CommitRequest) =>
+  [it.attempt, it.callId, it.recordJson, packIndex(it.index), it.whyRootJson, it.sketchJson, it.replyJson] as const;
+
+const unpackCommit = (list: ReturnType<typeof packCommit>): CommitRequest => ({
+  attempt: list[0],
+  callId: list[1],
+  recordJson: list[2],
+  index: unpackIndex(list[3]),
+  whyRootJson: list[4],
+  sketchJson: list[5],
+  replyJson: list[6],
+});
+
+const packCandidate = (it: Candidate) =>
+  [
+    it.callId,
+    it.cumLen,
+    it.chainHash,
+    it.stagingChain,
+    it.itemCount,
+    it.sourceDigest,
+    it.emptyToolContentDigest,
+    it.renderDigest,
+    it.match,
+  ] as const;
+
+const unpackCandidate = (list: ReturnType<typeof packCandidate>): Candidate => ({
+  callId: list[0],
+  cumLen: list[1],
+  chainHash: list[2],
+  stagingChain: list[3],
+  itemCount: list[4],
+  sourceDigest: list[5],
+  emptyToolContentDigest: list[6],
+  renderDigest: list[7],
+  match: list[8],
+});
 
 type Admission = Extract<AdmitOutcome, { kind: 'admitted' }>;
 
-const BOUNDARY = lists<Boundary>({
-  itemCount: true,
-  sourceDigest: true,
-  emptyToolContentDigest: true,
-  renderDigest: true,
-  echoedIds: true,
-  reasoning: true,
-});
-const RESEND = lists<ResendKey>({ requestDigest: true, idempotencyKey: true });
-const ADMIT = lists<AdmitRequest>({
-  attempt: true,
-  callId: true,
-  replica: true,
-  admittedAtS: true,
-  boundary: BOUNDARY,
-  namedParent: true,
-  onAmbiguous: true,
-  onUnmatched: true,
-  afterFailure: true,
-  maxCalls: true,
-  resend: RESEND,
-});
-const INDEX = lists<RecordIndex>({
-  parentCallId: true,
-  responseId: true,
-  cumLen: true,
-  chainHash: true,
-  cumulativeHash: true,
-  stagingKey: true,
-  itemCount: true,
-  sourceDigest: true,
-  emptyToolContentDigest: true,
-  renderDigest: true,
-  outputIds: true,
-  reasoning: true,
-});
-const COMMIT = lists<CommitRequest>({
-  attempt: true,
-  callId: true,
-  recordJson: true,
-  index: INDEX,
-  whyRootJson: true,
-  sketchJson: true,
-  replyJson: true,
-});
-const CANDIDATE = lists<Candidate>({
-  callId: true,
-  cumLen: true,
-  chainHash: true,
-  stagingChain: true,
-  itemCount: true,
-  sourceDigest: true,
-  emptyToolContentDigest: true,
-  renderDigest: true,
-  match: true,
-});
-const ADMISSION = lists<Admission>({
-  kind: true,
-  candidate: CANDIDATE,
-  rootedBy: true,
-  namedCallId: true,
-  recordsSeen: true,
-});
+const packAdmission = (it: Admission) =>
+  [it.candidate && packCandidate(it.candidate), it.rootedBy, it.recordsSeen, it.namedCallId] as const;
+
+const unpackAdmission = (list: ReturnType<typeof packAdmission>): Admission => {
+  const candidate = list[0] && unpackCandidate(list[0]);
+  const admission = { kind: 'admitted', candidate, rootedBy: list[1], recordsSeen: list[2] } as const;
+  return list[3] === undefined ? admission : { ...admission, namedCallId: list[3] };
+};
 
 function packJob({ id, name, nowS, args }: Job): PackedJob {
   switch (name) {
     case 'admit':
-      return [id, name, nowS, ADMIT.pack(args[0] as AdmitRequest)];
+      return [id, name, nowS, packAdmit(args[0] as AdmitRequest)];
     case 'commit':
-      return [id, name, nowS, COMMIT.pack(args[0] as CommitRequest)];
+      return [id, name, nowS, packCommit(args[0] as CommitRequest)];
     default:
       return [id, name, nowS, args];
   }
@@ -140,9 +159,9 @@ function packJob({ id, name, nowS, args }: Job): PackedJob {
 export function unpackJob([id, name, nowS, args]: PackedJob): Job {
   switch (name) {
     case 'admit':
-      return { id, name, nowS, args: [ADMIT.unpack(args)] };
+      return { id, name, nowS, args: [unpackAdmit(args as ReturnType<typeof packAdmit>)] };
     case 'commit':
-      return { id, name, nowS, args: [COMMIT.unpack(args)] };
+      return { id, name, nowS, args: [unpackCommit(args as ReturnType<typeof packCommit>)] };
     default:
       return { id, name, nowS, args };
   }
@@ -151,15 +170,13 @@ export function unpackJob([id, name, nowS, args]: PackedJob): Job {
 function packAnswer(answer: Answer): PackedAnswer {
   if (!('value' in answer)) return [answer.id, answer.unavailable ? 'unavailable' : 'defect', answer.message];
   const { id, value } = answer;
-  return isAdmission(value) ? [id, 'admission', ADMISSION.pack(value)] : [id, 'value', value];
+  return isAdmission(value) ? [id, 'admission', packAdmission(value)] : [id, 'value', value];
 }
 
 export function unpackAnswer([id, kind, value]: PackedAnswer): Answer {
   switch (kind) {
-    case 'admission': {
-      const { namedCallId, ...admission } = ADMISSION.unpack(value as List);
-      return { id, value: namedCallId === undefined ? admission : { ...admission, namedCallId } };
-    }
+    case 'admission':
+      return { id, value: unpackAdmission(value as ReturnType<typeof packAdmission>) };
     case 'value':
       return { id, value };
     default:
