@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import { type ServiceError, serviceError } from '../errors.ts';
 import type { Dialect } from '../protocol/conversation.ts';
-import type { JsonFragment } from '../protocol/json/fragment.ts';
+import type { JsonFragment, JsonFragments } from '../protocol/json/fragment.ts';
 import { upstreamBody } from '../protocol/upstream-body.ts';
 import { admitCall, type CapturedCall } from './admit-call.ts';
 import type { AgentChannel } from './agent-channel.ts';
@@ -210,6 +210,6 @@ function capturedBody(
     model: null,
     messages: upstreamMessages(ctx, prepared.request, prepared.body),
     fields: prepared.fields,
-    extra: new Map<string, JsonFragment>([['stream', 'false'], ...ctx.strategy.upstreamFields(admission)]),
+    extra: new Map<string, JsonFragments>([['stream', 'false'], ...ctx.strategy.upstreamFields(admission)]),
   });
 }

@@ -5,7 +5,7 @@ import { LedgerUnavailable, type ProposeOutcome } from '../ledger/ledger.ts';
 import { RENDER_KEYS } from '../lineage/render-digest.ts';
 import type { ConvertedRequest, Dialect } from '../protocol/conversation.ts';
 import { isRefusal } from '../protocol/conversation.ts';
-import type { JsonFragment } from '../protocol/json/fragment.ts';
+import type { JsonFragment, JsonFragments } from '../protocol/json/fragment.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
 import { upstreamBody } from '../protocol/upstream-body.ts';
 import { refusal } from './admit-call.ts';
@@ -103,7 +103,7 @@ async function tokenize(
   affinity: string | null,
   request: ConvertedRequest,
   fields: ReadonlyMap<string, JsonFragment>,
-  extra: ReadonlyMap<string, JsonFragment>,
+  extra: ReadonlyMap<string, JsonFragments>,
 ): Promise<{ readonly count: number; readonly measured: boolean } | ServiceError> {
   const prompt = new Map([...fields].filter(([name]) => PROMPT_KEYS.has(name)));
   const body = upstreamBody({ model: null, messages: upstreamMessages(ctx, request, null), fields: prompt, extra });

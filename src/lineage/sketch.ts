@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer';
+import { crc32 } from 'node:zlib';
 import type {
   EngineMessage,
   EnginePart,
@@ -10,7 +11,7 @@ import type {
 } from '../protocol/conversation.ts';
 import type { JsonNode } from '../protocol/json/json-node.ts';
 import { canonicalArguments } from './canonical-json.ts';
-import { formDigest, textFormDigest } from './digest.ts';
+import { formDigest } from './digest.ts';
 import { memberForms } from './equality-form.ts';
 import { hasReasoning, joinTexts } from './evidence.ts';
 import { mediaForm } from './media-form.ts';
@@ -34,7 +35,7 @@ export interface ItemSketch {
   readonly calls?: readonly CallSketch[];
 }
 
-/** `n` is the length in UTF-16 code units, `d` a short digest. */
+/** `n` is the length in UTF-16 code units, `d` a checksum of a text, or a short digest of what is no text. */
 export interface TextSketch {
   readonly n: number;
   readonly d: string;
@@ -115,8 +116,19 @@ const MAX_NAMED_ARGUMENTS = 32;
 const PLAIN_IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 function textSketch(text: string | JsonNode): TextSketch {
-  return { n: typeof text === 'string' ? text.length : textLength(text), d: textFormDigest('', text).slice(0, SHORT) };
+  return { n: typeof text === 'string' ? text.length : textLength(text), d: checksum(text) };
 }
+
+/**
+ * A CRC-32, which costs a tenth of a digest: a sketch tells people which part of an item differs; that it does is told by digests. Of a text as `JSON.stringify` spells
+ * it, for a JSON string its bytes unless they are `respelled`.
+ */
+function checksum(text: string | JsonNode): string {
+  if (typeof text !== 'string') return text.respelled ? checksum(text.string() as string) : hex8(crc32(text.raw()));
+  return hex8(crc32(JSON.stringify(text)));
+}
+
+const hex8 = (value: number) => value.toString(16).padStart(8, '0');
 
 /** Length of a string in code units. */
 function textLength(node: JsonNode): number {

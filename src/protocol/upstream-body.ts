@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AssistantMessage, EngineMessage, EnginePart, EngineToolCall } from './conversation.ts';
-import { type JsonFragment, joinFragments, jsonString } from './json/fragment.ts';
+import { type JsonFragment, type JsonFragments, joinFragments, jsonString } from './json/fragment.ts';
 
 /** What the engine wants in its Chat messages. */
 export interface UpstreamOptions {
@@ -118,7 +118,7 @@ export interface UpstreamBodyParts {
   /** Members that the conversion maps. */
   readonly fields: ReadonlyMap<string, JsonFragment>;
   /** Members that the proxy adds (`stream`, `ng_capture`, overrides ...); they win over `fields` of the same name. */
-  readonly extra: ReadonlyMap<string, JsonFragment>;
+  readonly extra: ReadonlyMap<string, JsonFragments>;
 }
 
 /** The upstream Chat body as UTF-8. */
@@ -134,7 +134,11 @@ export function upstreamBody(parts: UpstreamBodyParts): Buffer {
     out.push(']');
   }
   for (const [name, value] of parts.fields) if (!parts.extra.has(name)) out.push(`,${jsonString(name)}:`, value);
-  for (const [name, value] of parts.extra) out.push(`,${jsonString(name)}:`, value);
+  for (const [name, value] of parts.extra) {
+    out.push(`,${jsonString(name)}:`);
+    if (typeof value === 'string' || value instanceof Uint8Array) out.push(value);
+    else out.push(...value);
+  }
   out.push('}');
   return joinFragments(out);
 }

@@ -23,14 +23,9 @@ const JSON_TYPE = /^application\/json\b/i;
  * Sends one request and passes a 200 answer through as it comes, with back pressure. Anything else is collected and returned as `send` does, also a whole completion of
  * an engine that does not stream. Aborting `signal` cancels the engine's work.
  */
-export async function relay(
-  dispatcher: Dispatcher,
-  origin: string,
-  request: SendRequest,
-  sink: RelaySink,
-): Promise<RelayOutcome> {
+export async function relay(connections: Dispatcher, request: SendRequest, sink: RelaySink): Promise<RelayOutcome> {
   let isStream = false;
-  const outcome = await send(dispatcher, origin, request, {
+  const outcome = await send(connections, request, {
     begin(status, headers) {
       const contentType = header(headers, 'content-type') ?? 'text/event-stream; charset=utf-8';
       isStream = status === 200 && !JSON_TYPE.test(contentType);

@@ -12,7 +12,7 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 export interface SendRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly headers: Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;
   /** Aborting gives `lost`. */
   readonly signal?: AbortSignal | undefined;
@@ -28,12 +28,11 @@ export interface AnswerTaker {
 }
 
 /**
- * Sends one request once. Never retries, never times a running generation out, never throws for what the network does.
+ * Sends one request once, over one of a worker's connections. Never retries, never times a running generation out, never throws for what the network does.
  * undici calls `onRequestStart` right before the first byte is written, so an error before it proves that nothing left.
  */
 export function send(
-  dispatcher: Dispatcher,
-  origin: string,
+  connections: Dispatcher,
   request: SendRequest,
   taker: AnswerTaker | null = null,
 ): Promise<SendOutcome> {
@@ -55,9 +54,8 @@ export function send(
     };
     request.signal?.addEventListener('abort', onAbort);
     try {
-      dispatcher.dispatch(
+      connections.dispatch(
         {
-          origin,
           path: request.path,
           method: request.method,
           headers: request.headers,

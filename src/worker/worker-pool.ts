@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { Agent, type Dispatcher } from 'undici';
+import { Pool } from 'undici';
 import type { Events } from '../events.ts';
 import { type RelayOutcome, type RelaySink, relay } from './relay.ts';
-import { type SendOutcome, send } from './send.ts';
+import { type SendOutcome, type SendRequest, send } from './send.ts';
 
 export interface WorkerPoolOptions {
   /** Base URLs without `/v1` and without a trailing slash. */
@@ -27,9 +27,12 @@ const IDLE_CONNECTION_MS = 2_000;
 /** One inference worker as this proxy sees it. */
 export interface Worker {
   readonly url: string;
-  readonly origin: string;
   /** Path in front of `/v1`. */
   readonly prefix: string;
+  readonly connections: Pool;
+  /** Of requests without a body, and of those with one. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly postHeaders: Readonly<Record<string, string>>;
   healthy: boolean;
   /** Whether it ever answered: until then it is only believed healthy. */
   seen: boolean;
@@ -43,29 +46,28 @@ export interface Worker {
 export class WorkerPool {
   readonly workers: readonly Worker[];
   private readonly options: WorkerPoolOptions;
-  private readonly dispatcher: Dispatcher;
   private readonly probing = new Map<Worker, NodeJS.Timeout>();
   private turn = 0;
 
-  constructor(options: WorkerPoolOptions, dispatcher?: Dispatcher) {
+  constructor(options: WorkerPoolOptions) {
     this.options = options;
-    this.dispatcher =
-      dispatcher ??
-      new Agent({
-        connect: { timeout: options.connectMs },
-        keepAliveTimeout: IDLE_CONNECTION_MS,
-        keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-        pipelining: 1,
-        // Over HTTP/2 undici sends a refused request again by itself, and a captured call is sent once.
-        allowH2: false,
-        maxResponseSize: options.answerBytes,
-      });
     this.workers = options.urls.map((url) => {
       const { origin, pathname } = new URL(url);
+      const headers = headersFor(options.apiKeys[url] ?? options.apiKey);
       return {
         url,
-        origin,
         prefix: pathname === '/' ? '' : pathname,
+        connections: new Pool(origin, {
+          connect: { timeout: options.connectMs },
+          keepAliveTimeout: IDLE_CONNECTION_MS,
+          keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+          pipelining: 1,
+          // Over HTTP/2 undici sends a refused request again by itself, and a captured call is sent once.
+          allowH2: false,
+          maxResponseSize: options.answerBytes,
+        }),
+        headers,
+        postHeaders: { ...headers, 'content-type': 'application/json' },
         healthy: true,
         seen: false,
         serverErrorsInARow: 0,
@@ -89,9 +91,7 @@ export class WorkerPool {
 
   /** Posts JSON once. An `unreachable` outcome means that no byte left. */
   async post(worker: Worker, path: string, body: Buffer, signal?: AbortSignal): Promise<SendOutcome> {
-    const headers = this.headers(worker, true);
-    const request = { method: 'POST', path: worker.prefix + path, headers, body, signal } as const;
-    const outcome = await send(this.dispatcher, worker.origin, request);
+    const outcome = await send(worker.connections, posted(worker, path, body, signal));
     this.note(worker, outcome);
     return outcome;
   }
@@ -111,13 +111,7 @@ export class WorkerPool {
     sink: RelaySink,
     signal: AbortSignal,
   ): Promise<RelayOutcome> {
-    const headers = this.headers(worker, true);
-    const outcome = await relay(
-      this.dispatcher,
-      worker.origin,
-      { method: 'POST', path: worker.prefix + path, headers, body, signal },
-      sink,
-    );
+    const outcome = await relay(worker.connections, posted(worker, path, body, signal), sink);
     if (outcome.kind !== 'relayed' && outcome.kind !== 'broken_off') this.note(worker, outcome);
     return outcome;
   }
@@ -153,29 +147,18 @@ export class WorkerPool {
 
   async close(): Promise<void> {
     for (const timer of this.probing.values()) clearTimeout(timer);
-    await this.dispatcher.destroy();
+    await Promise.all(this.workers.map(({ connections }) => connections.destroy()));
   }
 
   private ask(worker: Worker, path: string, timeoutMs: number): Promise<SendOutcome> {
-    return send(this.dispatcher, worker.origin, {
+    return send(worker.connections, {
       method: 'GET',
       path: worker.prefix + path,
-      headers: this.headers(worker, false),
+      headers: worker.headers,
       body: null,
       signal: AbortSignal.timeout(timeoutMs),
       headTimeoutMs: timeoutMs,
     });
-  }
-
-  private headers(worker: Worker, json: boolean): Record<string, string> {
-    const key = this.options.apiKeys[worker.url] ?? this.options.apiKey;
-    return {
-      accept: 'application/json',
-      // Answers are read and passed on as they come.
-      'accept-encoding': 'identity',
-      ...(json ? { 'content-type': 'application/json' } : {}),
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-    };
   }
 
   private setHealth(worker: Worker, healthy: boolean): void {
@@ -206,4 +189,17 @@ export class WorkerPool {
       this.setHealth(worker, false);
     }
   }
+}
+
+function headersFor(apiKey: string | null): Record<string, string> {
+  return {
+    accept: 'application/json',
+    // Answers are read and passed on as they come.
+    'accept-encoding': 'identity',
+    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+}
+
+function posted(worker: Worker, path: string, body: Buffer, signal: AbortSignal | undefined): SendRequest {
+  return { method: 'POST', path: worker.prefix + path, headers: worker.postHeaders, body, signal };
 }

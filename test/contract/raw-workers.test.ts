@@ -6,7 +6,7 @@ import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { Agent } from 'undici';
+import { Pool } from 'undici';
 import { relay } from '../../src/worker/relay.ts';
 import { WorkerPool } from '../../src/worker/worker-pool.ts';
 import { type Stack, startStack } from '../support/stack.ts';
@@ -82,16 +82,16 @@ describe('a plain stream of Chat', () => {
     const url = await listen((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(chunk('one'));
     });
-    const dispatcher = new Agent();
     const { signal } = new AbortController();
     const sink = { open: () => undefined, write: () => true, end: () => undefined };
     for (const origin of [url, 'http://127.0.0.1:9']) {
       const request = { method: 'POST', path: '/', headers: {}, body: null, signal } as const;
-      const { kind } = await relay(dispatcher, origin, request, sink);
+      const connections = new Pool(origin);
+      const { kind } = await relay(connections, request, sink);
       assert.equal(kind, origin === url ? 'relayed' : 'unreachable');
       assert.deepEqual(getEventListeners(signal, 'abort'), []);
+      await connections.close();
     }
-    await dispatcher.close();
   });
 });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { schema2 } from '../../src/call/strategy/schema2.ts';
 import type { Admission, RecordFacts } from '../../src/call/strategy/strategy.ts';
 import type { Candidate } from '../../src/ledger/ledger.ts';
-import { fragmentText, type JsonFragment } from '../../src/protocol/json/fragment.ts';
+import { type JsonFragment, joinFragments } from '../../src/protocol/json/fragment.ts';
 import { type Peer, startPeer } from './support/peer.ts';
 import { describeWith, pythonEnvironment } from './support/python-environment.ts';
 import { samplesOf } from './support/samples.ts';
@@ -112,7 +112,7 @@ describeWith(environment, 'the published models', (python) => {
   test('take every admission', async () => {
     const { values, seed } = samplesOf(admissions, 1000);
     const texts = values.map((admission) =>
-      fragmentText(new Map(strategy.upstreamFields(admission)).get('ng_capture') as JsonFragment),
+      joinFragments(new Map(strategy.upstreamFields(admission)).get('ng_capture') as JsonFragment[]).toString(),
     );
     assert.deepEqual(await verdicts('admission', texts), Array(values.length).fill(null), `seed ${seed}`);
   });

@@ -1,4 +1,4 @@
-import type { JsonFragment } from '../../protocol/json/fragment.ts';
+import type { JsonFragments } from '../../protocol/json/fragment.ts';
 import type { OwnerKey } from '../../protocol/wire/coordinates.ts';
 import {
   admissionMembers,
@@ -26,8 +26,8 @@ export function schema2(options: Schema2Options): CaptureStrategy {
     servesWhenCaptureFails: true,
     unmatched: (hasAssistant) => ({ onAmbiguous: 'unresolved', onUnmatched: hasAssistant ? 'root_if_fresh' : 'root' }),
     upstreamFields: (admission) => [
-      ...upstreamMembers(options.workerKind, admissionJson(admission, ownerKey)),
-      ...(admission.candidate === null ? [] : [['required_prefix_token_ids', '[]'] as [string, JsonFragment]]),
+      ...upstreamMembers(options.workerKind, [admissionJson(admission, ownerKey)]),
+      ...(admission.candidate === null ? [] : [['required_prefix_token_ids', '[]'] as [string, JsonFragments]]),
     ],
     judge: (value, admission) => judge(value, admission, (c) => isAdmittedParent(c, admission)),
     recordJson: (facts) => `{"schema_version":2,${recordMembers(facts)},"fingerprint_version":2}`,

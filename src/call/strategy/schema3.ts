@@ -1,5 +1,5 @@
 import type { EvidenceItem } from '../../lineage/types.ts';
-import { type JsonFragment, joinFragments } from '../../protocol/json/fragment.ts';
+import type { JsonFragment } from '../../protocol/json/fragment.ts';
 import { GrowingText } from '../../protocol/json/growing-text.ts';
 import { PrefixMemo } from '../../protocol/json/prefix-memo.ts';
 import type { SourceMatchSpelling } from '../../protocol/wire/admission.ts';
@@ -44,7 +44,7 @@ export function schema3(options: Schema3Options): CaptureStrategy {
   };
 }
 
-function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3Options): JsonFragment {
+function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3Options): JsonFragment[] {
   const { candidate } = admission;
   const statement =
     candidate === null ? null : candidate.match === 'exact' ? sourceMatch?.exact : sourceMatch?.emptyToolContent;
@@ -70,11 +70,11 @@ function admissionJson(admission: Admission, { ownerKey, sourceMatch }: Schema3O
     ...(sourceMatch === null ? {} : { [sourceMatch.name]: statement }),
   };
   const items = ITEMS.ofAll(admission.items);
-  return joinFragments([
+  return [
     `${JSON.stringify(head).slice(0, -1)},"request_replay":{"schema_version":3,"normalization_version":1,"items":[`,
     items.head,
     `${items.tail}],"render_digest":"${admission.renderDigest}"},${JSON.stringify(rest).slice(1)}`,
-  ]);
+  ];
 }
 
 /** The items of a request, as JSON joined by commas. */

@@ -1,5 +1,5 @@
 import { pythonFloat } from '../../lineage/canonical-json.ts';
-import { type JsonFragment, joinFragments } from '../../protocol/json/fragment.ts';
+import type { JsonFragment, JsonFragments } from '../../protocol/json/fragment.ts';
 import { coordinatesReader, type OwnerKey, type StagedCoordinates } from '../../protocol/wire/coordinates.ts';
 import { stagingKey } from '../../protocol/wire/primitives.ts';
 import type { Admission, RecordFacts, Verdict } from './strategy.ts';
@@ -56,13 +56,16 @@ export function admissionMembers(admission: Admission) {
 }
 
 /** Members of the upstream body that make the worker report what capture needs (section 4); `ng_capture` in its place for the kind of worker. */
-export function upstreamMembers(workerKind: 'vllm' | 'megatron', capture: JsonFragment): [string, JsonFragment][] {
-  const asked: [string, JsonFragment][] = [
+export function upstreamMembers(
+  workerKind: 'vllm' | 'megatron',
+  capture: readonly JsonFragment[],
+): [string, JsonFragments][] {
+  const asked: [string, JsonFragments][] = [
     ['logprobs', 'true'],
     ['top_logprobs', '0'],
   ];
   return workerKind === 'megatron'
-    ? [...asked, ['offload_params', joinFragments(['{"ng_capture":', capture, '}'])]]
+    ? [...asked, ['offload_params', ['{"ng_capture":', ...capture, '}']]]
     : [...asked, ['return_tokens_as_token_ids', 'true'], ['ng_capture', capture]];
 }
 

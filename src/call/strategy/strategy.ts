@@ -1,6 +1,6 @@
 import type { AdmitRequest, Candidate } from '../../ledger/ledger.ts';
 import type { EvidenceItem, PrefixSummary } from '../../lineage/types.ts';
-import type { JsonFragment } from '../../protocol/json/fragment.ts';
+import type { JsonFragments } from '../../protocol/json/fragment.ts';
 import type { StagedCoordinates } from '../../protocol/wire/coordinates.ts';
 import type { FailureReason, LastOutputItem, OutputItemRow } from '../../protocol/wire/ledger.ts';
 
@@ -54,7 +54,7 @@ export interface CaptureStrategy {
   /** What the ledger does where no candidate, or more than one, is found. `hasAssistant`: the request holds an assistant turn. */
   unmatched(hasAssistant: boolean): Pick<AdmitRequest, 'onAmbiguous' | 'onUnmatched'>;
   /** Top-level members that the upstream body gets, as JSON text by name (section 4). */
-  upstreamFields(admission: Admission): [name: string, json: JsonFragment][];
+  upstreamFields(admission: Admission): [name: string, json: JsonFragments][];
   /** Judges `ng_commit_coords` (section 6). `value` is the parsed property. */
   judge(value: unknown, admission: Admission): Verdict;
   /** The CallRecord as the trainer will read it (section 7). */
