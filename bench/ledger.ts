@@ -153,7 +153,7 @@ async function chain(ledger: Ledger): Promise<string> {
 }
 
 async function measure(name: string, url: string, bytes: () => Promise<number>): Promise<void> {
-  const ledger = openLedger({
+  const ledger = await openLedger({
     url,
     replica: 'bench',
     now: () => Date.now() / 1000,

@@ -44,13 +44,13 @@ export interface ContextOverrides {
   readonly replica?: string;
 }
 
-export function buildContext(config: Config, overrides: ContextOverrides = {}): Context {
+export async function buildContext(config: Config, overrides: ContextOverrides = {}): Promise<Context> {
   const log = overrides.log ?? pino({ level: config.log.level, base: null }, logDestination());
   const nowS = overrides.nowS ?? (() => Date.now() / 1000);
   const replica = overrides.replica ?? hexUuid();
   const ledger =
     overrides.ledger ??
-    openLedger({
+    (await openLedger({
       url: config.ledger.url,
       replica,
       now: nowS,
@@ -63,7 +63,7 @@ export function buildContext(config: Config, overrides: ContextOverrides = {}): 
         waitMs: config.ledger.wait_ms,
       },
       onEvent: (event) => events.ledgerEvent(event),
-    });
+    }));
   const metrics = buildMetrics(() => ledger.gauges(), nowS);
   const events = buildEvents(log, metrics);
   // Believed healthy until one fails; without this a worker that never failed would have no series.

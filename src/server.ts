@@ -24,7 +24,7 @@ const LEAVING_MS = 5_000;
 
 /** Builds everything, starts the ledger, settles what dead replicas left, and listens (protocol section 1). Throws where the ledger or a port cannot be had. */
 export async function startServer(config: Config, overrides: ContextOverrides = {}): Promise<RunningServer> {
-  const ctx = buildContext(config, overrides);
+  const ctx = await buildContext(config, overrides);
   await ctx.ledger.start();
   await sweep(ctx);
   const apps = buildApps(ctx);

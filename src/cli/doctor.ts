@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { buildContext } from '../context.ts';
 import { isJsonProblem, parseJson } from '../protocol/json/parse-json.ts';
+import type { SendOutcome } from '../worker/send.ts';
 import { addConfigOptions, configFrom } from './config-options.ts';
 
 interface Finding {
@@ -22,7 +23,7 @@ export function doctorCommand(): Command {
     .option('--json', 'print the findings as JSON')
     .action(async (options: Record<string, unknown>) => {
       const config = configFrom(options);
-      const ctx = buildContext({ ...config, log: { level: 'silent' } });
+      const ctx = await buildContext({ ...config, log: { level: 'silent' } });
       const findings: Finding[] = [
         {
           check: 'control token',
@@ -48,9 +49,7 @@ export function doctorCommand(): Command {
     });
 }
 
-function describe(
-  outcome: Awaited<ReturnType<ReturnType<typeof buildContext>['workers']['get']>>,
-): Omit<Finding, 'check'> {
+function describe(outcome: SendOutcome): Omit<Finding, 'check'> {
   if (outcome.kind !== 'response') return { ok: false, detail: outcome.detail };
   if (outcome.status === 401 || outcome.status === 403)
     return { ok: false, detail: `refuses our credentials (${outcome.status}): check worker.api_key` };

@@ -1,21 +1,23 @@
 import type { Ledger } from './ledger.ts';
 import { parseLedgerUrl } from './ledger-url.ts';
 import type { LedgerOptions } from './options.ts';
-import { RedisLedger } from './redis/redis-ledger.ts';
-import { SqliteLedger } from './sqlite/sqlite-ledger.ts';
 
 export type { LedgerEvent, LedgerOptions } from './options.ts';
 
-/** The ledger that `options.url` names, not yet started. Throws an Error for a URL of none of the known forms. */
-export function openLedger(options: LedgerOptions): Ledger {
+/** The ledger that `options.url` names, not yet started; of the others nothing is loaded. Throws an Error for a URL of none of the known forms. */
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const url = parseLedgerUrl(options.url);
   switch (url.kind) {
-    case 'sqlite':
+    case 'sqlite': {
+      const { SqliteLedger } = await import('./sqlite/sqlite-ledger.ts');
       return new SqliteLedger(url.path, options);
+    }
     case 'redis':
     case 'sentinel':
-    case 'cluster':
+    case 'cluster': {
+      const { RedisLedger } = await import('./redis/redis-ledger.ts');
       return new RedisLedger(url, options);
+    }
     default:
       return url satisfies never;
   }

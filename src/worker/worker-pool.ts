@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { Pool } from 'undici';
+// Not from the package's front door, which loads all of it: a client in the way of browsers, a cache, mocks, 14 MB of memory.
+import Pool from 'undici/lib/dispatcher/pool.js';
 import type { Events } from '../events.ts';
 import { type RelayOutcome, type RelaySink, relay } from './relay.ts';
 import { type SendOutcome, type SendRequest, send } from './send.ts';

@@ -40,7 +40,7 @@ for (const stream of [false, true]) {
   test(`no byte of a ${stream ? 'streamed' : 'JSON'} reply leaves while the ledger's commit is held`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gym-order-'));
     cleanUp.push(() => rmSync(folder, { recursive: true, force: true }));
-    const ledger = openLedger({
+    const ledger = await openLedger({
       url: `sqlite:${join(folder, 'ledger.db')}`,
       replica: 'r1',
       now: () => Date.now() / 1000,

@@ -12,7 +12,7 @@ test('identical requests at the same time are calls of their own, and each asks 
   const server = await startRedis({});
   const client = new Redis(server.port);
   const replies = { keepBytes: 1e6, keepS: 900 };
-  const ledger = openLedger({
+  const ledger = await openLedger({
     url: server.url,
     replica: 'r',
     now: nowS,

@@ -21,7 +21,7 @@ describe('a SQLite ledger and its file', () => {
 
   let files = 0;
   const newFile = () => join(folder, `ledger-${files++}.db`);
-  const at = (file: string): Ledger =>
+  const at = (file: string): Promise<Ledger> =>
     openLedger({
       url: `sqlite:${file}`,
       replica: newCallId(),
@@ -31,7 +31,7 @@ describe('a SQLite ledger and its file', () => {
       abandonedAfterS: null,
     });
   const withLedger = async <T>(file: string, use: (ledger: Ledger) => Promise<T>): Promise<T> => {
-    const ledger = at(file);
+    const ledger = await at(file);
     await ledger.start();
     try {
       return await use(ledger);
@@ -39,8 +39,8 @@ describe('a SQLite ledger and its file', () => {
       await ledger.stop();
     }
   };
-  const rejectsStart = (file: string, reason: RegExp) =>
-    assert.rejects(at(file).start(), (error: Error) => {
+  const rejectsStart = async (file: string, reason: RegExp) =>
+    assert.rejects((await at(file)).start(), (error: Error) => {
       assert.ok(error instanceof LedgerUnavailable, String(error));
       assert.match(error.message, reason);
       assert.ok(error.message.includes(file), error.message);
@@ -60,7 +60,7 @@ describe('a SQLite ledger and its file', () => {
       await addCall(ledger, 'a', ['task', 'answer']);
       await symlink(file, link);
       await rejectsStart(file, /in use by another process; one process owns a SQLite ledger, use Redis for several/);
-      await assert.rejects(at(link).start(), /in use by another process/);
+      await assert.rejects((await at(link)).start(), /in use by another process/);
       const other = spawnSync(process.execPath, [
         join(import.meta.dirname, 'ledger', 'child-writer.ts'),
         `sqlite:${file}`,
@@ -124,7 +124,7 @@ describe('a SQLite ledger and its file', () => {
     const cut = newFile();
     await copyFile(file, cut);
     await truncate(cut, Math.floor((await stat(cut)).size / 8192) * 4096);
-    const ledger = at(cut);
+    const ledger = await at(cut);
     try {
       await ledger.start();
       const checks = await ledger.check();

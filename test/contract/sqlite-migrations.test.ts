@@ -17,7 +17,7 @@ describe('a SQLite file of an earlier version', () => {
   after(() => rm(folder, { recursive: true }));
 
   const withLedger = async <T>(file: string, use: (ledger: Ledger) => Promise<T>): Promise<T> => {
-    const ledger = openLedger({
+    const ledger = await openLedger({
       url: `sqlite:${file}`,
       replica: 'replica-a',
       now: nowS,

@@ -9,7 +9,7 @@ ledgerContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gym-proxy-ledger-'));
   return {
     open: async (options = {}) => {
-      const ledger = openLedger({
+      const ledger = await openLedger({
         url: `sqlite:${join(folder, 'ledger.db')}`,
         replica: newCallId(),
         now: nowS,

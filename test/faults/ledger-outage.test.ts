@@ -35,8 +35,8 @@ describe('Redis is killed', () => {
   });
 
   /** A stack whose ledger gives an operation up after a second, so that these tests do not wait for the usual eight. */
-  function startImpatient(replica: string, config: Record<string, string>): Promise<Stack> {
-    const ledger = openLedger({
+  async function startImpatient(replica: string, config: Record<string, string>): Promise<Stack> {
+    const ledger = await openLedger({
       url: redis.url,
       replica,
       now: () => Date.now() / 1000,

@@ -102,7 +102,7 @@ describeWith(environment, 'failures with the published peers', (python) => {
   DEFECTS.forEach(([reason, damage], at) => {
     test(`a defective row is a failure, ${reason}, and the others are read: ${at}`, async () => {
       let damaged = 'nothing yet';
-      const ledger = ledgerWithRows((text) => (text.includes(damaged) ? damage(text) : text));
+      const ledger = await ledgerWithRows((text) => (text.includes(damaged) ? damage(text) : text));
       const other = await startStack({
         config: { 'capture.schema_version': '2', workers: worker.url },
         overrides: { ledger },
@@ -125,8 +125,8 @@ describeWith(environment, 'failures with the published peers', (python) => {
 });
 
 /** A ledger whose rows read as `change` makes them: rows that some other program wrote. */
-function ledgerWithRows(change: (text: string) => string): Ledger {
-  const ledger = openLedger({
+async function ledgerWithRows(change: (text: string) => string): Promise<Ledger> {
+  const ledger = await openLedger({
     url: 'sqlite::memory:',
     replica: 'defects',
     now: () => Date.now() / 1000,

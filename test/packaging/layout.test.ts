@@ -7,7 +7,7 @@ import ts from 'typescript';
 
 const root = join(import.meta.dirname, '..', '..');
 const PURE_FOLDERS = ['src/protocol/', 'src/lineage/'];
-const PURE_PACKAGES = ['zod', 'node:crypto', 'node:buffer'];
+const PURE_PACKAGES = ['zod', 'node:crypto', 'node:buffer', 'node:zlib'];
 /** What a package ships. */
 const SHIPPED = ['src/**/*.ts', 'routes/**/*.ts', 'config/**/*.ts', 'examples/**/*.ts'];
 

@@ -7,7 +7,7 @@ import { admission, nowS, record } from './builders.ts';
  */
 const [url, attempt, atOnce, most] = process.argv.slice(2) as [string, string, string, string | undefined];
 const replica = `child-${process.pid}`;
-const ledger = openLedger({
+const ledger = await openLedger({
   url,
   replica,
   now: nowS,

@@ -7,7 +7,7 @@ const LEASE_S = 0.3;
 
 /** Opens and starts a ledger of a replica of its own. */
 export async function openRedisLedger(url: string, options: Partial<LedgerOptions> = {}): Promise<Ledger> {
-  const ledger = openLedger({
+  const ledger = await openLedger({
     url,
     replica: newCallId(),
     now: nowS,
