@@ -1,43 +1,62 @@
 import { admissionDigest } from '../admission-digest.ts';
-import type { AdmitOutcome, AdmitRequest } from '../ledger.ts';
+import type { AdmitOutcome, AdmitRefusal, AdmitRequest } from '../ledger.ts';
 import { type Attempt, CLOSED, OPEN, RETIRED } from './attempts.ts';
 import { findCall, insertCall, insertFailure } from './calls.ts';
 import { type RecordRow, readRecord, toCandidate } from './records.ts';
-import { findResend } from './replies.ts';
+import { findResend, type Resend } from './replies.ts';
 import { type Found, type Rooted, search } from './search.ts';
 import type { Store } from './store.ts';
 
-const refused = (code: Extract<AdmitOutcome, { kind: 'refused' }>['code']): AdmitOutcome => ({ kind: 'refused', code });
+const refused = <Code extends AdmitRefusal>(code: Code) => ({ kind: 'refused', code }) as const;
 
 /** See Ledger.admit; the checks stand in the order in which they are promised there. */
 export function admit(store: Store, request: AdmitRequest): AdmitOutcome {
-  const { callId } = request;
   const known = store.attempts.find(request.attempt);
   if (known?.state === RETIRED) return refused('attempt_retired');
-  const again = known && admittedBefore(store, known, request);
-  if (again) return again;
+  const decision = decide(store, known, request);
+  // There hardly ever is an earlier run of this admission. Where the call would get an intent, it shows by that of the earlier one.
+  if (known && (decision.kind !== 'found' || known.failures > 0)) {
+    const again = admittedBefore(store, known, request);
+    if (again) return again;
+  }
+  return carryOut(store, known, request, decision);
+}
 
-  const resend = known && request.resend ? findResend(store, known, callId, request.resend) : { kind: 'none' as const };
+type Decision = Found | Extract<Resend, { kind: 'joins' }> | { readonly kind: 'refused'; readonly code: AdmitRefusal };
+
+/** What becomes of a call that was not admitted before. Changes nothing. */
+function decide(store: Store, known: Attempt | undefined, request: AdmitRequest): Decision {
+  const none = { kind: 'none' } as const;
+  const resend = known && request.resend ? findResend(store, known, request.callId, request.resend) : none;
   if (known?.state === CLOSED && resend.kind !== 'joins') return refused('attempt_closed');
   if (resend.kind === 'reused_key') return refused('idempotency_key_reused');
-  if (known && resend.kind === 'joins') {
-    store.handovers.join(known.id, request.resend!.requestDigest, resend.callId, callId);
-    return { kind: 'joined', callId: resend.callId };
-  }
+  if (resend.kind === 'joins') return resend;
   if (request.afterFailure === 'refuse' && known && known.failures > 0) return refused('attempt_incomplete');
   if ((known?.intents ?? 0) >= request.maxCalls) return refused('too_many_calls');
+  return search(store, known, request);
+}
 
-  const found = search(store, known, request);
-  if (found.kind === 'refused') return refused(found.code);
+function carryOut(store: Store, known: Attempt | undefined, request: AdmitRequest, decision: Decision): AdmitOutcome {
+  const { callId } = request;
+  if (decision.kind === 'refused') return refused(decision.code);
+  if (decision.kind === 'joins') {
+    store.handovers.join(known!.id, request.resend!.requestDigest, decision.callId, callId);
+    return { kind: 'joined', callId: decision.callId };
+  }
   const attempt = known ?? store.attempts.create(request.attempt, OPEN, request.admittedAtS);
+  const recordsSeen = attempt.records;
+  if (decision.kind === 'found' && !insertIntent(store, attempt, request, decision)) {
+    const again = admittedBefore(store, attempt, request);
+    if (!again) throw new Error(`call ${callId} is neither new nor known`);
+    return again;
+  }
   attempt.last_activity_s = Math.max(attempt.last_activity_s, request.admittedAtS);
   store.attempts.changed(attempt);
-  if (found.kind === 'unresolved') {
+  if (decision.kind === 'unresolved') {
     insertFailure(store, attempt, callId, 'unresolved_parent');
     return { kind: 'unresolved' };
   }
-  insertIntent(store, attempt, request, found);
-  return admitted(store, attempt, request, found.candidate, found.rooted, attempt.records);
+  return admitted(store, attempt, request, decision.candidate, decision.rooted, recordsSeen);
 }
 
 /** The outcome of an earlier run of the same admission. */
@@ -66,14 +85,15 @@ function admitted(
   return { kind: 'admitted', candidate: proposed, rootedBy, ...(namedCallId && { namedCallId }), recordsSeen };
 }
 
+/** False where there is an intent of this id. */
 function insertIntent(
   store: Store,
   attempt: Attempt,
   request: AdmitRequest,
   found: Extract<Found, { kind: 'found' }>,
-): void {
+): boolean {
   const { callId, replica, admittedAtS, resend } = request;
-  insertCall(store, attempt, {
+  const inserted = insertCall(store, attempt, {
     call_id: callId,
     replica,
     admittedAtS,
@@ -84,5 +104,6 @@ function insertIntent(
     request_digest: resend?.requestDigest ?? null,
     idempotency_key: resend?.idempotencyKey ?? null,
   });
-  if (resend) store.handovers.add(attempt.id, resend.requestDigest, callId, callId);
+  if (inserted && resend) store.handovers.add(attempt.id, resend.requestDigest, callId, callId);
+  return inserted;
 }

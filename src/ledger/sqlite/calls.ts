@@ -7,6 +7,7 @@ export const REFUSED = 2;
 
 /** An intent as it is stored. */
 export interface CallRow {
+  readonly attempt: number;
   readonly call_id: string;
   state: number;
   /** 1: it has a failure row. */
@@ -28,15 +29,14 @@ export interface CallRow {
 }
 
 const COLUMNS =
-  'call_id, state, failed, handed, request, candidate, rooted_by, named_call_id, records_seen, record, request_digest, idempotency_key';
+  'attempt, call_id, state, failed, handed, request, candidate, rooted_by, named_call_id, records_seen, record, request_digest, idempotency_key';
 
 export function findCall(store: Store, attempt: Attempt, callId: string): CallRow | undefined {
-  const key = cacheKey(attempt, callId);
-  const cached = store.calls.get(key);
-  if (cached) return cached;
+  const cached = store.calls.get(callId);
+  if (cached?.attempt === attempt.id) return cached;
   const sql = `SELECT ${COLUMNS} FROM call WHERE attempt = ? AND call_id = ?`;
   const row = store.db.get<CallRow>(sql, attempt.id, callId);
-  if (row) store.calls.set(key, row);
+  if (row) store.calls.set(callId, row);
   return row;
 }
 
@@ -47,16 +47,18 @@ export function findByKey(store: Store, attempt: Attempt, key: string): CallRow 
   return row && findCall(store, attempt, row.call_id);
 }
 
+/** False, and nothing is changed, where the attempt has a call of this id. */
 export function insertCall(
   store: Store,
   attempt: Attempt,
-  call: Omit<CallRow, 'state' | 'failed' | 'handed' | 'record'> & {
+  call: Omit<CallRow, 'attempt' | 'state' | 'failed' | 'handed' | 'record'> & {
     readonly replica: string;
     readonly admittedAtS: number;
   },
-): void {
-  store.db.change(
-    'INSERT INTO call VALUES (NULL, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)',
+): boolean {
+  const inserted = store.db.change(
+    `INSERT INTO call VALUES (NULL, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)
+     ON CONFLICT (attempt, call_id) DO NOTHING`,
     attempt.id,
     call.call_id,
     attempt.intents,
@@ -71,12 +73,27 @@ export function insertCall(
     call.request_digest,
     call.idempotency_key,
   );
-  const { replica: _, admittedAtS: __, ...row } = call;
-  store.calls.set(cacheKey(attempt, call.call_id), { ...row, state: PENDING, failed: 0, handed: 0, record: null });
+  if (inserted === 0) return false;
+  store.calls.set(call.call_id, {
+    attempt: attempt.id,
+    call_id: call.call_id,
+    state: PENDING,
+    failed: 0,
+    handed: 0,
+    request: call.request,
+    candidate: call.candidate,
+    rooted_by: call.rooted_by,
+    named_call_id: call.named_call_id,
+    records_seen: call.records_seen,
+    record: null,
+    request_digest: call.request_digest,
+    idempotency_key: call.idempotency_key,
+  });
   attempt.intents += 1;
   attempt.pending += 1;
   attempt.unsettled += 1;
   store.attempts.changed(attempt);
+  return true;
 }
 
 /** The call gets its record. */
@@ -138,5 +155,3 @@ function leavePending(store: Store, attempt: Attempt, call: CallRow): void {
   if (call.failed === 0) attempt.unsettled -= 1;
   store.attempts.changed(attempt);
 }
-
-const cacheKey = (attempt: Attempt, callId: string) => `${attempt.id} ${callId}`;

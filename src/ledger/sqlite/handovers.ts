@@ -22,9 +22,13 @@ export class Handovers {
   end(attempt: number, requestDigest: string | null, callId: string): void {
     if (requestDigest === null) return;
     const key = keyOf(attempt, requestDigest);
-    const before = [...(this.#waiters.get(key) ?? [])];
-    if (!this.#remove(key, callId)) return;
-    this.#undo.push(() => this.#waiters.set(key, new Map(before)));
+    const calls = this.#waiters.get(key);
+    if (!calls?.has(callId)) return;
+    const rest = new Map(calls);
+    rest.delete(callId);
+    if (rest.size === 0) this.#waiters.delete(key);
+    else this.#waiters.set(key, rest);
+    this.#undo.push(() => this.#waiters.set(key, calls));
   }
 
   join(attempt: number, requestDigest: string, callId: string, waiter: string): void {

@@ -130,7 +130,8 @@ function insertEntry(store: Store, attempt: Attempt, parent: RecordRow | null, e
   return { chunk: number, end: chunk.body.length };
 }
 
-const chunkKey = (attempt: Attempt, number: number) => `${attempt.id} ${number}`;
+/** There are no more chunks than records. */
+const chunkKey = (attempt: Attempt, number: number) => attempt.id * RECORDS_PER_ATTEMPT + number;
 
 function readChunk(store: Store, attempt: Attempt, number: number): Chunk {
   const cached = store.chunks.get(chunkKey(attempt, number));

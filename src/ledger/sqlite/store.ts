@@ -20,9 +20,10 @@ export class Store {
   readonly db: Database;
   readonly attempts: Attempts;
   /** This process is the only writer, so rows are as they are in the file, until a rollback. */
+  /** By call id alone: ids are random. */
   readonly calls = new RecentCache<string, CallRow>(ROWS_CACHED);
   readonly records = new RecentCache<number, RecordRow>(ROWS_CACHED);
-  readonly chunks = new RecentCache<string, Chunk>(ROWS_CACHED);
+  readonly chunks = new RecentCache<number, Chunk>(ROWS_CACHED);
   readonly handovers = new Handovers();
   readonly kept: KeptReplies<number>;
   readonly keepS: number;
