@@ -104,7 +104,7 @@ export interface ConvertedRequest {
 /** What a dialect's renderer must remember of the request. */
 export interface ReplyContext {
   /** Members of the request that a Response object repeats (`instructions`, `tools`, `metadata`, ...), as JSON by name. */
-  readonly repeated: ReadonlyMap<string, JsonFragment>;
+  readonly repeated: ReadonlyMap<string, string>;
   /** Engine tool name -> the client's tool. Names that are missing are served as they are. */
   readonly clientTools: ReadonlyMap<string, ClientTool>;
   /** Serve `encrypted_content` on reasoning items. */

@@ -6,7 +6,7 @@ import { isJsonProblem, parseJsonText } from '../json/parse-json.ts';
 import { onlyTextOf, textTurn } from '../text-turn.ts';
 import { foldServedItems } from './fold-input.ts';
 import { outputItems } from './output-items.ts';
-import { type ResponseHead, type ResponseState, repeatedText, responseObject, usageOf } from './response-object.ts';
+import { type ResponseHead, type ResponseState, repeatedOf, responseObject, usageOf } from './response-object.ts';
 import { toolNames } from './tool-names.ts';
 
 /** The engine's answer as a complete Response object (protocol section 2, conversion-cases 6.D). `created_at` is in seconds. */
@@ -38,7 +38,7 @@ export function responseHead(request: ConvertedRequest, answer: EngineAnswer, op
     id: options.captured ? answer.id : madeId('resp', options.callId),
     createdS: answer.createdS,
     model: request.model ?? answer.model,
-    repeated: repeatedText(request.replyContext.repeated),
+    repeated: repeatedOf(request.replyContext.repeated),
   };
 }
 

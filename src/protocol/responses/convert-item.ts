@@ -61,9 +61,13 @@ export const ITEM_TYPES = {
 /** Calls are read by the names of the tools. */
 const UNDERSTOOD = readMemo<ConvertedItem>();
 
-/** {@link understand}, once for each node. */
-export function convertItem(item: JsonNode, path: string, names: ToolNames): ConvertedItem | RequestRefusal {
-  return UNDERSTOOD.of(item, [names], () => understand(item, path, names));
+/** {@link understand}, once for each node. `path` is where it stands, for the words of a refusal. */
+export function convertItem(
+  item: JsonNode,
+  path: () => string,
+  withs: readonly [names: ToolNames],
+): ConvertedItem | RequestRefusal {
+  return UNDERSTOOD.of(item, withs, () => understand(item, path(), withs[0]));
 }
 
 /** Understands one item of `input`. Ids, `status` and other bookkeeping may be there, null or missing (C10 to C12). */

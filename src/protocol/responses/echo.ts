@@ -1,5 +1,5 @@
-import type { JsonFragment } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
+import { memoOf } from '../json/memo.ts';
 
 /** Members that every Response repeats, with what stands there where the request says nothing. */
 const ALWAYS: Readonly<Record<string, string>> = {
@@ -23,6 +23,8 @@ const ALWAYS: Readonly<Record<string, string>> = {
   user: 'null',
 };
 
+const ALWAYS_ENTRIES = Object.entries(ALWAYS);
+
 /** Members that a Response repeats only where the request has them. */
 const WHERE_GIVEN = ['prompt_cache_options', 'prompt_cache_retention'] as const;
 
@@ -33,18 +35,23 @@ export const REPEATED: ReadonlySet<string> = new Set([...Object.keys(ALWAYS), ..
  * What a Response repeats of its request, as the client spelled it: strict clients want these members in every reply (clients.md 1.1).
  * Nothing here changes what the engine does.
  */
-export function repeatedMembers(body: JsonNode): ReadonlyMap<string, JsonFragment> {
-  const members = new Map<string, JsonFragment>();
-  for (const [name, otherwise] of Object.entries(ALWAYS))
-    members.set(name, body.present(name)?.fragment() ?? otherwise);
+export function repeatedMembers(body: JsonNode): ReadonlyMap<string, string> {
+  const members = new Map<string, string>();
+  for (const [name, otherwise] of ALWAYS_ENTRIES) {
+    const value = body.present(name);
+    members.set(name, value === undefined ? otherwise : spelled(value));
+  }
   for (const name of WHERE_GIVEN) {
     const value = body.present(name);
-    if (value !== undefined) members.set(name, value.fragment());
+    if (value !== undefined) members.set(name, spelled(value));
   }
   const text = body.present('text');
   if (text?.present('format') === undefined && text?.isObject() === true) members.set('text', withFormat(text));
   return members;
 }
+
+/** The tools come again with each request of a rollout. */
+const spelled = memoOf((node) => node.rawText());
 
 /** `text` names its format in a reply, also where the request leaves it out. */
 function withFormat(text: JsonNode): string {

@@ -36,8 +36,9 @@ export function foldInput(
  */
 export function foldServedItems(items: readonly JsonNode[], names: ToolNames): EngineMessage[] {
   const steps: InputStep[] = [];
+  const withs = [names] as const;
   for (const item of items) {
-    const converted = convertItem(item, 'output', names);
+    const converted = convertItem(item, () => 'output', withs);
     if (isRefusal(converted)) throw new Error(`a served item cannot be read back: ${converted.message}`);
     if (converted.kind === 'step') steps.push(converted.step);
   }
@@ -56,8 +57,10 @@ function textInput(input: JsonNode): Steps {
 function foldItems(input: JsonNode, names: ToolNames, leading: Instruction[]): Steps | RequestRefusal {
   const steps: InputStep[] = [];
   const leftOut: string[] = [];
-  for (const [at, item] of input.elements().entries()) {
-    const converted = convertItem(item, `input[${at}]`, names);
+  const withs = [names] as const;
+  const items = input.elements();
+  for (let at = 0; at < items.length; at++) {
+    const converted = convertItem(items[at] as JsonNode, () => `input[${at}]`, withs);
     if (isRefusal(converted)) return converted;
     switch (converted.kind) {
       case 'none':

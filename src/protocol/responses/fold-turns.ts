@@ -39,32 +39,36 @@ export const IMAGE_PLACEHOLDER = '[image attached below]';
  */
 export function foldTurns(steps: readonly InputStep[]): EngineMessage[] {
   const messages: EngineMessage[] = [];
-  let group = new TurnGroup();
+  let group: TurnGroup | null = null;
   const close = () => {
-    group.appendTo(messages);
-    group = new TurnGroup();
+    group?.appendTo(messages);
+    group = null;
+  };
+  /** The open group if it takes the step, else a new one. */
+  const groupFor = (takes: (open: TurnGroup) => boolean): TurnGroup => {
+    if (group !== null && !takes(group)) close();
+    group ??= new TurnGroup();
+    return group;
   };
   const callFollows = whereCallFollows(steps);
-  for (const [at, step] of steps.entries()) {
+  for (let at = 0; at < steps.length; at++) {
+    const step = steps[at] as InputStep;
     switch (step.step) {
       case 'message':
         close();
         messages.push(step.message);
         break;
       case 'assistant':
-        if (!group.takesMessage()) close();
-        group.addMessage(step);
+        groupFor((open) => open.takesMessage()).addMessage(step);
         break;
       case 'reasoning':
-        if (!group.takesReasoning(callFollows[at] === true)) close();
-        group.addReasoning(step);
+        groupFor((open) => open.takesReasoning(callFollows[at] === true)).addReasoning(step);
         break;
       case 'call':
-        if (!group.takesCall()) close();
-        group.addCall(step);
+        groupFor((open) => open.takesCall()).addCall(step);
         break;
       case 'output':
-        group.addOutput(step);
+        groupFor(() => true).addOutput(step);
         break;
       default:
         step satisfies never;
@@ -96,9 +100,9 @@ class TurnGroup {
   private readonly ids: string[] = [];
   /** The outputs of each tool message to be, in order. */
   private readonly outputs: ToolMessage[][] = [];
-  private readonly lastOutput = new Map<string, ToolMessage[]>();
+  private lastOutput: Map<string, ToolMessage[]> | null = null;
   /** Calls without an output yet, by id: an id may stand for more than one. */
-  private readonly unanswered = new Map<string, number>();
+  private unanswered: Map<string, number> | null = null;
   private opened = false;
 
   takesMessage(): boolean {
@@ -130,6 +134,7 @@ class TurnGroup {
     this.open(step);
     if (call.id !== '') this.ids.push(call.id);
     this.calls.push(call);
+    this.unanswered ??= new Map();
     this.unanswered.set(call.id, (this.unanswered.get(call.id) ?? 0) + 1);
   }
 
@@ -137,15 +142,16 @@ class TurnGroup {
     const { output } = step;
     this.steps.push(step);
     const callId = output.toolCallId;
-    const waiting = this.unanswered.get(callId) ?? 0;
-    const earlier = waiting === 0 ? this.lastOutput.get(callId) : undefined;
+    const waiting = this.unanswered?.get(callId) ?? 0;
+    const earlier = waiting === 0 ? this.lastOutput?.get(callId) : undefined;
     if (earlier !== undefined) {
       earlier.push(output);
       return;
     }
-    if (waiting > 1) this.unanswered.set(callId, waiting - 1);
-    else this.unanswered.delete(callId);
+    if (waiting > 1) this.unanswered?.set(callId, waiting - 1);
+    else this.unanswered?.delete(callId);
     const outputs = [output];
+    this.lastOutput ??= new Map();
     this.lastOutput.set(callId, outputs);
     this.outputs.push(outputs);
   }
@@ -170,7 +176,7 @@ class TurnGroup {
   }
 
   private waitsForOutput(): boolean {
-    return this.unanswered.size > 0;
+    return this.unanswered !== null && this.unanswered.size > 0;
   }
 
   private turn(): AssistantMessage {

@@ -3,7 +3,7 @@ import { jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { lineFrame, pieces, singleLine } from '../sse.ts';
 import { responseHead } from './chat-to-responses.ts';
-import { IN_PROGRESS, type ResponseHead, responseObject } from './response-object.ts';
+import { finishedLine, IN_PROGRESS, type ResponseHead, responseLine } from './response-object.ts';
 
 /**
  * The event stream of a finished reply: the order and the members that clients.md 1.1 and 1.2 list, numbered from 0 without gaps. Every
@@ -16,11 +16,12 @@ export function renderResponsesSse(
   options: ReplyOptions,
 ): Buffer {
   const stream = new EventWriter();
-  stream.open(responseHead(request, answer, options));
+  const head = responseHead(request, answer, options);
+  stream.open(head);
   reply.outputItems.forEach((item, index) => {
     writeItem(stream, item, index);
   });
-  stream.event(`response.${reply.status ?? 'completed'}`, `"response":${reply.json.toString('utf8')}`);
+  stream.line(`response.${reply.status ?? 'completed'}`, `"response":${finishedLine(head, reply.json)}`);
   return stream.bytes();
 }
 
@@ -29,18 +30,18 @@ class EventWriter {
 
   /** One event; `members` is the inside of its object. */
   event(type: string, members: string): void {
-    this.push(type, singleLine(members));
+    this.line(type, singleLine(members));
+  }
+
+  /** {@link event} with members that are a {@link singleLine} already. */
+  line(type: string, members: string): void {
+    this.frames.push(lineFrame(`{"type":"${type}","sequence_number":${this.frames.length},${members}}`, type));
   }
 
   open(head: ResponseHead): void {
-    // It repeats every tool: it is looked through once for both.
-    const response = singleLine(`"response":${responseObject(head, IN_PROGRESS)}`);
-    this.push('response.created', response);
-    this.push('response.in_progress', response);
-  }
-
-  private push(type: string, line: string): void {
-    this.frames.push(lineFrame(`{"type":"${type}","sequence_number":${this.frames.length},${line}}`, type));
+    const response = `"response":${responseLine(head, IN_PROGRESS)}`;
+    this.line('response.created', response);
+    this.line('response.in_progress', response);
   }
 
   /** The deltas of a text, each in its own event; the text in pieces that no code point is cut by. */

@@ -1,5 +1,6 @@
 import type { ConvertedRequest, EngineAnswer, EngineUsage } from '../conversation.ts';
-import { fragmentText, jsonString } from '../json/fragment.ts';
+import { jsonString } from '../json/fragment.ts';
+import { singleLine } from '../sse.ts';
 
 /** What sets one state of a response apart from another. */
 export interface ResponseState {
@@ -17,8 +18,14 @@ export interface ResponseHead {
   readonly id: string;
   readonly createdS: number;
   readonly model: string;
-  /** {@link repeatedText} of the request: once for all states, it holds every tool. */
-  readonly repeated: string;
+  /** What all states repeat of the request: it holds every tool. */
+  readonly repeated: Repeated;
+}
+
+/** Members with a comma before each, as the client spelled them, and with the same value as {@link singleLine}. */
+export interface Repeated {
+  readonly text: string;
+  readonly line: string;
 }
 
 export const IN_PROGRESS: ResponseState = {
@@ -38,20 +45,47 @@ export function usageOf(answer: EngineAnswer): EngineUsage {
 
 /** A complete Response object with every member that strict clients want (clients.md 1.1). */
 export function responseObject(head: ResponseHead, state: ResponseState): string {
+  return `${ownMembers(head, state)}${head.repeated.text}}`;
+}
+
+/** {@link responseObject} as one line of an event stream. */
+export function responseLine(head: ResponseHead, state: ResponseState): string {
+  return `${singleLine(ownMembers(head, state))}${head.repeated.line}}`;
+}
+
+/** A finished {@link responseObject} of this head, read back, as one line of an event stream. */
+export function finishedLine(head: ResponseHead, json: Buffer): string {
+  const text = json.toString('utf8');
+  const { repeated } = head;
+  return `${singleLine(text.slice(0, text.length - repeated.text.length - 1))}${repeated.line}}`;
+}
+
+/** The object up to what it repeats of the request. */
+function ownMembers(head: ResponseHead, state: ResponseState): string {
   return (
     `{"id":${jsonString(head.id)},"object":"response","created_at":${head.createdS},"status":"${state.status}",` +
     `"background":false,"error":${errorJson(state.error)},"incomplete_details":${incompleteJson(state.incompleteReason)},` +
     `"model":${jsonString(head.model)},"output":[${state.output.join(',')}],"previous_response_id":null,` +
-    `"usage":${state.usage === null ? 'null' : usageJson(state.usage)}${head.repeated}}`
+    `"usage":${state.usage === null ? 'null' : usageJson(state.usage)}`
   );
 }
 
-/** Members that a Response repeats, each with a comma before it; their names are ours. */
-export function repeatedText(repeated: ConvertedRequest['replyContext']['repeated']): string {
-  let text = '';
-  for (const [name, json] of repeated) text += `,"${name}":${fragmentText(json)}`;
-  return text;
+type RepeatedMembers = ConvertedRequest['replyContext']['repeated'];
+
+/** What a Response repeats, once for all that is rendered for a request. */
+export function repeatedOf(members: RepeatedMembers): Repeated {
+  let repeated = REPEATED_TEXTS.get(members);
+  if (repeated === undefined) {
+    let text = '';
+    // Their names are ours.
+    for (const [name, json] of members) text += `,"${name}":${json}`;
+    repeated = { text, line: singleLine(text) };
+    REPEATED_TEXTS.set(members, repeated);
+  }
+  return repeated;
 }
+
+const REPEATED_TEXTS = new WeakMap<RepeatedMembers, Repeated>();
 
 function errorJson(error: ResponseState['error']): string {
   return error === null ? 'null' : `{"code":${jsonString(error.code)},"message":${jsonString(error.message)}}`;

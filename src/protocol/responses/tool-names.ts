@@ -43,8 +43,11 @@ const NAMES = new WeakMap<ReadonlyMap<string, ClientTool>, ToolNames>();
 
 /** Names in both directions, for the tools of one request by engine name. */
 export function toolNames(tools: ReadonlyMap<string, ClientTool>): ToolNames {
-  const names = NAMES.get(tools) ?? makeNames(tools);
-  NAMES.set(tools, names);
+  let names = NAMES.get(tools);
+  if (names === undefined) {
+    names = makeNames(tools);
+    NAMES.set(tools, names);
+  }
   return names;
 }
 
