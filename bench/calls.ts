@@ -50,7 +50,7 @@ export async function benchCalls(quick: boolean): Promise<string[]> {
 const SHAPE = { clients: 16, turns: 20, turnBytes: 4_200 };
 
 /** A replica is at full speed after some thousand calls. */
-const WARMING_ROUNDS = 3;
+const WARMING_ROUNDS = 6;
 const CALLS_PER_ROUND = 1_500;
 
 /**
