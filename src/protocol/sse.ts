@@ -4,8 +4,8 @@
 export const SSE_DONE = 'data: [DONE]\n\n';
 
 /** Raw line breaks, which in JSON are white space between tokens, and what some clients take for one, which in JSON can only stand in strings. */
-const LINE_BREAKS = ['\r', '\n', '\u0085', '\u2028', '\u2029'];
-const ANY_LINE_BREAK = new RegExp(`[${LINE_BREAKS.join('')}]`, 'g');
+const LINE_BREAK = /[\r\n\u0085\u2028\u2029]/;
+const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g;
 
 /**
  * One frame: `event: <name>` (where given) and one `data:` line. `json` is JSON text; its line breaks become spaces, and the characters that
@@ -22,9 +22,7 @@ export function lineFrame(line: string, event: string | null = null): string {
 
 /** JSON text, or a part of it between tokens, with the same value and nothing in it that any client takes for a line break. */
 export function singleLine(json: string): string {
-  // Looking for one after the other is ten times quicker than a pattern for all.
-  for (const lineBreak of LINE_BREAKS) if (json.includes(lineBreak)) return json.replace(ANY_LINE_BREAK, harmless);
-  return json;
+  return LINE_BREAK.test(json) ? json.replace(LINE_BREAKS, harmless) : json;
 }
 
 function harmless(char: string): string {

@@ -134,8 +134,7 @@ async function ledgerWithRows(change: (text: string) => string): Promise<Ledger>
     leaseS: 15,
     abandonedAfterS: null,
   });
-  const records: Ledger['records'] = async (...range) => (await ledger.records(...range)).map(change);
-  return new Proxy(ledger, {
-    get: (target, name: keyof Ledger) => (name === 'records' ? records : target[name].bind(target)),
-  });
+  const records = ledger.records.bind(ledger);
+  ledger.records = async (...range) => (await records(...range)).map(change);
+  return ledger;
 }
