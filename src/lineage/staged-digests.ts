@@ -1,4 +1,5 @@
 import type { JsonNode } from '../protocol/json/json-node.ts';
+import { HEX64_PATTERN, isUnsigned } from '../protocol/wire/primitives.ts';
 import { ByteSink } from './byte-sink.ts';
 import { sortedMembers } from './canonical-json.ts';
 import { sha256Hex } from './digest.ts';
@@ -156,12 +157,12 @@ function writeText(text: string): void {
 
 /** A digest as its 32 bytes. */
 function writeDigest(hex: string): void {
-  if (!/^[0-9a-f]{64}$/.test(hex)) throw new RangeError('a digest of 64 lowercase hex digits is expected');
+  if (!HEX64_PATTERN.test(hex)) throw new RangeError('a digest of 64 lowercase hex digits is expected');
   sink.copy(Buffer.from(hex, 'hex'), 0, 32);
 }
 
 function unsigned(value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`an integer from 0 to below 2^53 is expected`);
+  if (!isUnsigned(value)) throw new RangeError(`an integer from 0 to below 2^53 is expected`);
   return value;
 }
 

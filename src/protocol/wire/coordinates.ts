@@ -1,4 +1,4 @@
-import { HEX64_PATTERN } from './primitives.ts';
+import { HEX64_PATTERN, isUnsigned } from './primitives.ts';
 
 /** `ng_commit_coords`, worker to proxy (protocol section 6), with the owner's field taken out under its configured name. */
 export interface StagedCoordinates {
@@ -38,8 +38,6 @@ interface Expected {
 
 const exactly = (wanted: string | number | null): Expected => ({ is: (value) => value === wanted, words: `${wanted}` });
 const isId = (value: unknown) => typeof value === 'string' && value !== '';
-/** U: from 0 to below 2^53. */
-const isUnsigned = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const ID: Expected = { is: isId, words: 'a string that is not empty' };
 const ID_OR_NULL: Expected = { is: (value) => value === null || isId(value), words: `null or ${ID.words}` };

@@ -5,6 +5,9 @@ import { z } from 'zod';
 export const id = z.string().min(1);
 /** U: an integer from 0 to below 2^53. */
 export const unsigned = z.int().nonnegative();
+export function isUnsigned(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
 /** Hex: 64 lowercase hex digits. */
 export const HEX64_PATTERN = /^[0-9a-f]{64}$/;
 export const hex64 = z.string().regex(HEX64_PATTERN, 'expected 64 lowercase hex digits');

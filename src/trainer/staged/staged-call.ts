@@ -1,5 +1,6 @@
 import type { JsonNode } from '../../protocol/json/json-node.ts';
 import { isJsonProblem, parseJson } from '../../protocol/json/parse-json.ts';
+import { HEX64_PATTERN, isUnsigned } from '../../protocol/wire/primitives.ts';
 import { splitRecord } from './split-record.ts';
 
 /** A staged record as TransferQueue holds it (protocol sections 10 and 11), read but not verified. */
@@ -99,7 +100,7 @@ function text(node: JsonNode, name: string): string {
 
 function hex(node: JsonNode, name: string): string {
   const value = node.get(name)?.string();
-  if (value === undefined || !/^[0-9a-f]{64}$/.test(value))
+  if (value === undefined || !HEX64_PATTERN.test(value))
     throw new WrongMember(`${name} is not 64 lowercase hex digits`);
   return value;
 }
@@ -143,10 +144,6 @@ function floatsOf(name: string, numbers: (name: string) => unknown[]): number[] 
     }
   }
   return list as number[];
-}
-
-function isUnsigned(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function readExtras(node: JsonNode | undefined): JsonNode | null {

@@ -52,3 +52,12 @@ test('one byte of a long member that is no evidence makes another call', () => {
   assert.equal(digest(long), digest(long));
   assert.notEqual(digest(long.replace('"id":"a"', '"id":"b"')), digest(long));
 });
+
+test('the elements of a long list count in their order, and each where it ends', () => {
+  const listed = (...values: string[]) => digest(CALL.replace('1}', `[${values.join(' , ')}]}`));
+  const long = Array.from({ length: 400 }, () => '1000');
+  assert.equal(listed(...long, '1', '23'), listed(...long, '1', '23'));
+  const others = [['23', '1'], ['12', '3'], ['123'], ['1', '2', '3'], ['1', '24']];
+  const digests = [['1', '23'], ...others].map((values) => listed(...long, ...values));
+  assert.equal(new Set(digests).size, digests.length);
+});

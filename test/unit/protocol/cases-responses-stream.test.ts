@@ -182,6 +182,19 @@ test('C118 a stream is frames and nothing else, and has no line separators insid
   assert.equal(text.includes('[DONE]'), false);
 });
 
+test('what a request spells with line separators is repeated with escapes, in the first event and in the last', () => {
+  const request = anyRequest();
+  const repeated = new Map(request.replyContext.repeated).set('instructions', '"a\u2028b\u0085c"');
+  const spelled = { ...request, replyContext: { ...request.replyContext, repeated } };
+  assert.equal(/[\u2028\u0085]/.test(streamBytes(spelled).toString()), false);
+  const responses = streamed(spelled).flatMap(({ data }) => data.response ?? []) as { instructions: string }[];
+  assert.deepEqual(
+    responses.map(({ instructions }) => instructions),
+    Array(3).fill('a\u2028b\u0085c'),
+  );
+  assert.deepEqual(responses.at(-1), served(spelled));
+});
+
 test('a request that is spelled over several lines is repeated on one', () => {
   const request = anyRequest();
   const repeated = new Map(request.replyContext.repeated).set('metadata', '{\n  "a": "b"\n}');
