@@ -150,7 +150,12 @@ describe('several replicas on one Redis', () => {
       const slow = async (isRegistered: boolean) => {
         const { lua, keys } = SCRIPTS.admit;
         const request = admission(attempt, callId, { replica: 'slow' });
-        return (await client.eval(lua, keys.length, ...keys.map(key), ...admitArgs(request, isRegistered))) as string[];
+        return (await client.eval(
+          lua,
+          keys.length,
+          ...keys.map(key),
+          ...admitArgs(request, isRegistered, []),
+        )) as string[];
       };
       const callId = newCallId();
       // What Registrations does, for a replica that is too slow to renew its lease.

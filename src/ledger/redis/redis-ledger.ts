@@ -26,12 +26,13 @@ import { Census } from './census.ts';
 import { checkRedis } from './checks.ts';
 import type { RedisUrl } from './client.ts';
 import { Connection, type Runner } from './connection.ts';
+import { Deliveries } from './deliveries.ts';
 import { ReplicatedRunner } from './durability.ts';
 import { attemptKey } from './keys.ts';
 import { LostAdmissions } from './lost-admissions.ts';
 import { Registrations } from './registrations.ts';
 import { Sweeper } from './sweeper.ts';
-import { admitArgs, commitArgs, readCandidate, readSketch, searchArgs, splitRow } from './wire.ts';
+import { admitArgs, commitArgs, idList, readCandidate, readSketch, searchArgs, splitRow } from './wire.ts';
 
 /** Another replica's changes are not told here: those who wait look again after so long. */
 const LOOK_AGAIN_MS = 200;
@@ -55,6 +56,7 @@ export class RedisLedger implements Ledger {
   readonly #sweeper: Sweeper;
   readonly #census: Census;
   readonly #lost: LostAdmissions;
+  readonly #deliveries: Deliveries;
   /** Of this replica: the replies lie in the hash slots of their attempts, so no step could count them all. The server ends what a dead one left. */
   readonly #kept: KeptReplies<string>;
   readonly #changes = new ChangeSignals();
@@ -70,6 +72,9 @@ export class RedisLedger implements Ledger {
     this.#sweeper = new Sweeper(this.#connection, this.#durable, options);
     this.#census = new Census(this.#connection, this.#durable, options);
     this.#lost = new LostAdmissions(this.#durable);
+    this.#deliveries = new Deliveries(async (attempt, callIds) => {
+      await this.#connection.run('delivered', attempt, [idList(callIds)]);
+    });
     this.#kept = new KeptReplies(options.replies, options.now);
   }
 
@@ -101,12 +106,16 @@ export class RedisLedger implements Ledger {
     this.#replicated?.stop();
   }
 
-  async admit(request: AdmitRequest): Promise<AdmitOutcome> {
+  admit(request: AdmitRequest): Promise<AdmitOutcome> {
+    return this.#deliveries.takeAlong(request.attempt, (delivered) => this.#admit(request, delivered));
+  }
+
+  async #admit(request: AdmitRequest, delivered: readonly string[]): Promise<AdmitOutcome> {
     const { attempt, callId } = request;
     await this.#lost.settled(callId);
     let isRegistered = await this.#registrations.ensure(attempt);
     for (;;) {
-      const [kind, ...rest] = await this.#runAdmission(request, isRegistered);
+      const [kind, ...rest] = await this.#runAdmission(request, isRegistered, delivered);
       switch (kind) {
         case 'register':
           await this.#registrations.again(attempt);
@@ -132,10 +141,14 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  async #runAdmission(request: AdmitRequest, isRegistered: boolean): Promise<[kind: string, ...rest: unknown[]]> {
+  async #runAdmission(
+    request: AdmitRequest,
+    isRegistered: boolean,
+    delivered: readonly string[],
+  ): Promise<[kind: string, ...rest: unknown[]]> {
     try {
       // The lists and the lease are those of this ledger's replica, so its intents are, too.
-      const args = admitArgs({ ...request, replica: this.#options.replica }, isRegistered);
+      const args = admitArgs({ ...request, replica: this.#options.replica }, isRegistered, delivered);
       return (await this.#durable.run('admit', request.attempt, args)) as [string];
     } catch (error) {
       // It may still arrive: nobody would settle what it records.
@@ -188,7 +201,7 @@ export class RedisLedger implements Ledger {
   }
 
   async delivered(attempt: string, callId: string): Promise<void> {
-    await this.#connection.run('delivered', attempt, [callId]);
+    await this.#deliveries.add(attempt, callId);
     this.#kept.forget(attempt, callId);
   }
 
@@ -253,14 +266,16 @@ export class RedisLedger implements Ledger {
       string[],
       string[],
       string[],
+      string[],
     ];
-    const [state, recordCount, attemptedCallIds, pendingCallIds, failures, refused, roots] = reply;
+    const [state, recordCount, attemptedCallIds, unsettled, failed, failures, refused, roots] = reply;
     if (state === 'retired') return 'retired';
+    const pending = new Set([...unsettled, ...failed]);
     return {
       state: state === 'closed' ? 'closed' : 'open',
       recordCount,
       attemptedCallIds,
-      pendingCallIds,
+      pendingCallIds: attemptedCallIds.filter((callId) => pending.has(callId)),
       failures: failures.map(splitRow).map(([callId, reason]) => ({ callId, reason })),
       refused: refused.map(splitRow).map(([callId, code]) => ({ callId, code })),
       whyRoot: roots.map(splitRow).map(([callId, json]) => ({ callId, json })),

@@ -12,7 +12,8 @@ import type {
 
 /** Arguments and replies of the scripts, typed; the scripts' headers say what they mean. */
 
-export function admitArgs(request: AdmitRequest, isRegistered: boolean): string[] {
+/** `delivered`: calls of the attempt whose replies have been handed over. */
+export function admitArgs(request: AdmitRequest, isRegistered: boolean, delivered: readonly string[]): string[] {
   const { resend } = request;
   return [
     request.callId,
@@ -27,7 +28,13 @@ export function admitArgs(request: AdmitRequest, isRegistered: boolean): string[
     resend?.requestDigest ?? '',
     resend?.idempotencyKey == null ? '' : `=${resend.idempotencyKey}`,
     ...searchArgs(request),
+    idList(delivered),
   ];
+}
+
+/** Call ids, each followed by a space. */
+export function idList(callIds: readonly string[]): string {
+  return callIds.map((callId) => `${callId} `).join('');
 }
 
 export function searchArgs({ namedParent, boundary }: Pick<ProposeRequest, 'namedParent' | 'boundary'>): string[] {

@@ -1,6 +1,6 @@
 -- Ledger.addFailure.
 --
--- keys: meta calls unsettled failures waited
+-- keys: meta calls pending unsettled failures waited
 -- args: callId reason
 -- reply: 1, or 0 if the attempt does not know the call or refused it
 -- include: lib/calls.lua lib/failures.lua

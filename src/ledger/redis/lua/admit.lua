@@ -1,23 +1,25 @@
 -- Ledger.admit: records an intent and proposes its parent.
 --
--- keys: meta calls admitted pending unsettled failures committed lookup chunks resends waited voided gone
+-- keys: meta calls admitted pending unsettled failures committed lookup chunks resends waited voided gone replies
 -- args: callId replica isRegistered admittedAtS admission maxCalls afterFailure onAmbiguous onUnmatched requestDigest idempotencyKey
---       parentKind parentResponse secondDigest renderDigest itemCount echoedIds reasoning
+--       parentKind parentResponse secondDigest renderDigest itemCount echoedIds reasoning delivered
 -- reply: {'admitted', why root or '', call named by the header but not extended or '', records seen, [candidate: call id, index, chunk texts last first]}
 --        {'joined', call id} {'unresolved'} {'refused', code}
 --        {'register'}: nothing was done; the caller registers the attempt for its replica and comes back with isRegistered 1
 --        {'voided'}: this admission was given up before it arrived
 --
 -- idempotencyKey: '' or '=' and the key. parentKind: search, none, named. secondDigest: '' without a boundary. echoedIds: JSON list.
--- reasoning: '' or a JSON list.
--- include: lib/calls.lua lib/failures.lua lib/waiting.lua lib/resends.lua lib/records.lua lib/search.lua
+-- reasoning: '' or a JSON list. delivered: calls of the attempt whose replies have been handed over, each followed by a space; they come first.
+-- include: lib/calls.lua lib/activity.lua lib/failures.lua lib/waiting.lua lib/resends.lua lib/records.lua lib/search.lua lib/delivered.lua
 
 -- read
 
 local registration = 'by:' .. replica
 local state, last, rows, registered = unpack(redis.call('HMGET', meta, 'state', 'last', 'rows', registration))
 if state == 'retired' then return { 'refused', 'attempt_retired' } end
-if redis.call('HEXISTS', voided, callId) == 1 then return { 'voided' } end
+for id in string.gmatch(delivered, '%S+') do handOver(id) end
+local isFenced = redis.call('EXISTS', voided, gone) > 0
+if isFenced and redis.call('HEXISTS', voided, callId) == 1 then return { 'voided' } end
 
 local earlier = readCall(callId)
 if earlier then
@@ -81,7 +83,7 @@ if reason == 'ambiguous' then isUnresolved = onAmbiguous == 'unresolved' end
 if reason == 'unmatched' and onUnmatched == 'root_if_fresh' then isUnresolved = records > 0 or redis.call('ZCARD', failures) > 0 end
 
 -- Registered, and then taken for dead and out of the lists before this came: a sweep would not find the intent.
-if redis.call('HEXISTS', gone, replica) == 1 then
+if isFenced and redis.call('HEXISTS', gone, replica) == 1 then
   redis.call('HDEL', gone, replica)
   return { 'register' }
 end
@@ -96,7 +98,7 @@ if joined then
   writeWaiters(joined, waiters)
   return { 'joined', joined }
 end
-if tonumber(admittedAtS) > tonumber(last or '0') then redis.call('HSET', meta, 'last', admittedAtS) end
+touch(last, admittedAtS)
 if isUnresolved then
   addFailureRow(callId, 'unresolved_parent')
   return { 'unresolved' }
@@ -114,7 +116,6 @@ if idempotencyKey ~= '' then
   redis.call('HSET', resends, 'k:' .. idempotencyKey, requestDigest .. ' ' .. callId)
 end
 writeCall(callId, call)
-redis.call('ZADD', pending, order, callId)
 redis.call('ZADD', unsettled, admittedAtS, callId)
 local reply = { 'admitted', call.b, named or '', call.m }
 return candidate and describe(reply, candidate) or reply

@@ -5,7 +5,7 @@
 -- reply: 'committed' 'already_committed' 'conflict' 'dropped'
 --
 -- parentCallId, whyRoot, reply: '' for none. entry: see ../../ancestry.ts.
--- include: lib/calls.lua lib/records.lua
+-- include: lib/calls.lua lib/records.lua lib/activity.lua
 
 local CHUNK_BYTES = 1024
 
@@ -54,7 +54,7 @@ if reply ~= '' then
 end
 call.s = 'c'
 writeCall(callId, call)
-redis.call('ZREM', pending, callId)
+if call.f then redis.call('ZREM', pending, callId) end
 redis.call('ZREM', unsettled, callId)
-if tonumber(nowS) > tonumber(redis.call('HGET', meta, 'last') or '0') then redis.call('HSET', meta, 'last', nowS) end
+touch(redis.call('HGET', meta, 'last'), nowS)
 return 'committed'

@@ -1,17 +1,8 @@
 -- Ledger.delivered.
 --
 -- keys: calls waited resends replies
--- args: callId
--- reply: nothing
--- include: lib/calls.lua lib/resends.lua
+-- args: callIds
+-- reply: nothing. callIds: each followed by a space.
+-- include: lib/calls.lua lib/resends.lua lib/delivered.lua
 
-local call = readCall(callId)
-if not call then return end
-call.h = 1
-if not call.i then
-  call.k = nil
-  redis.call('HDEL', replies, callId)
-end
-writeCall(callId, call)
-redis.call('HDEL', waited, callId)
-if call.q then forgetUnhanded(call.q, callId) end
+for id in string.gmatch(callIds, '%S+') do handOver(id) end

@@ -1,6 +1,6 @@
 -- Settles in one attempt what a dead replica left: its pending calls get a failure row, and its clients are gone.
 --
--- keys: meta calls unsettled failures waited gone
+-- keys: meta calls pending unsettled failures waited gone
 -- args: replica reason
 -- reply: number of calls that got a failure row
 --

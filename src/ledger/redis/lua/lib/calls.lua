@@ -5,7 +5,7 @@
 --   m  records that it could see                         p  call that the parent header named but it does not extend, or absent
 --   f  1: has a failure row
 --   q  request digest of the re-send rule, or absent     i  Idempotency-Key, or absent
---   k  end of its kept reply, ms of the server's clock   h  1: its reply was handed over in full
+--   k  end of its kept reply, ms of the server's clock (it may have gone before)
 
 local function readCall(id)
   local text = redis.call('HGET', calls, id)

@@ -12,6 +12,7 @@ local function failCall(id, call, reason)
   if call.f then return end
   call.f = 1
   writeCall(id, call)
+  if call.s == 'p' then redis.call('ZADD', pending, call.n, id) end
   redis.call('ZREM', unsettled, id)
   redis.call('HDEL', waited, id)
 end
