@@ -107,18 +107,19 @@ function indexText(index: RecordIndex): string {
   return JSON.stringify(list);
 }
 
-/** The candidate's part of a reply: call id, index, chunk texts last first. Empty: no candidate. */
+/** The candidate's part of a reply, as `describe` (lua/lib/search.lua) gives it. Empty: no candidate. */
 export function readCandidate(attempt: string, parts: readonly string[], boundary: Boundary | null): Candidate | null {
-  const [callId, index, ...bodies] = parts;
-  if (callId === undefined || index === undefined) return null;
+  const [callId, place, ...chunks] = parts;
+  if (callId === undefined || place === undefined) return null;
   const [cumLen, , itemCount, sourceDigest, emptyToolContentDigest, renderDigest, , , chainHash] = JSON.parse(
-    index,
+    place.slice(place.indexOf('[')),
   ) as IndexList;
+  const bodies = chunks.map((text) => text.slice(text.indexOf(' ') + 1)).reverse();
   return {
     callId,
     cumLen: Number(cumLen),
     chainHash,
-    stagingChain: readAncestry(attempt, bodies.reverse()).stagingChain,
+    stagingChain: readAncestry(attempt, bodies).stagingChain,
     itemCount: Number(itemCount),
     sourceDigest,
     emptyToolContentDigest,

@@ -3,7 +3,7 @@
 -- keys: meta calls admitted pending unsettled failures committed lookup chunks resends waited voided gone replies
 -- args: callId replica isRegistered admittedAtS admission maxCalls afterFailure onAmbiguous onUnmatched requestDigest idempotencyKey
 --       parentKind parentResponse secondDigest renderDigest itemCount echoedIds reasoning delivered
--- reply: {'admitted', why root or '', call named by the header but not extended or '', records seen, [candidate: call id, index, chunk texts last first]}
+-- reply: {'admitted', why root or '', call named by the header but not extended or '', records seen, [candidate: see describe in lib/search.lua]}
 --        {'joined', call id} {'unresolved'} {'refused', code}
 --        {'register'}: nothing was done; the caller registers the attempt for its replica and comes back with isRegistered 1
 --        {'voided'}: this admission was given up before it arrived

@@ -5,7 +5,7 @@
 -- reply: 'committed' 'already_committed' 'conflict' 'dropped'
 --
 -- parentCallId, whyRoot, reply: '' for none. entry: see ../../ancestry.ts.
--- include: lib/calls.lua lib/records.lua lib/activity.lua
+-- include: lib/calls.lua lib/activity.lua
 
 local CHUNK_BYTES = 1024
 
@@ -22,27 +22,27 @@ if parentCallId ~= '' and parentCallId ~= call.c then return 'conflict' end
 
 -- decide: a child of the last call of a chunk is appended to it, a child of an inner one starts a chunk with a copy of what is before it
 
-local chunk, before, body = nil, '0', ''
+local chunk, text = nil, '0 '
 if parentCallId ~= '' then
-  local parent = readPlace(parentCallId)
-  if parent.last >= CHUNK_BYTES then
-    before = parent.chunk
+  local place, last = string.match(redis.call('HGET', committed, parentCallId), '^%d+ (%d+) (%d+) ')
+  if tonumber(last) >= CHUNK_BYTES then
+    text = place .. ' '
   else
-    local whole
-    before, whole = readChunk(parent.chunk)
-    body = string.sub(whole, 1, parent.last)
-    if #whole == parent.last then chunk = parent.chunk end
+    text = redis.call('HGET', chunks, place)
+    local parentEnd = string.find(text, ' ', 1, true) + tonumber(last)
+    if #text == parentEnd then chunk = place else text = string.sub(text, 1, parentEnd) end
   end
 end
-body = body .. entry
+text = text .. entry
 
 -- write
 
 chunk = chunk or redis.call('HINCRBY', meta, 'chunks', 1)
-redis.call('HSET', chunks, chunk, before .. ' ' .. body)
+redis.call('HSET', chunks, chunk, text)
 local number = redis.call('RPUSH', records, recordJson) - 1
 redis.call('RPUSH', sketches, sketch)
-redis.call('HSET', committed, callId, number .. ' ' .. chunk .. ' ' .. #body .. ' ' .. indexJson)
+local last = #text - string.find(text, ' ', 1, true)
+redis.call('HSET', committed, callId, number .. ' ' .. chunk .. ' ' .. last .. ' ' .. indexJson)
 local filed = string.format('%08d', number) .. callId
 redis.call('ZADD', lookup, 0, 'd' .. string.sub(secondDigest, 1, 32) .. ':' .. filed, 0, 'r' .. responseId .. '\0' .. filed)
 if whyRoot ~= '' then redis.call('RPUSH', roots, callId .. ' ' .. whyRoot) end

@@ -2,7 +2,7 @@
 --
 -- keys: meta committed lookup chunks
 -- args: parentKind parentResponse secondDigest renderDigest itemCount echoedIds reasoning
--- reply: {'proposed', [candidate: call id, index, chunk texts last first]} {'none', reason} {'retired'}
+-- reply: {'proposed', [candidate: see describe in lib/search.lua]} {'none', reason} {'retired'}
 -- include: lib/records.lua lib/search.lua
 
 if redis.call('HGET', meta, 'state') == 'retired' then return { 'retired' } end

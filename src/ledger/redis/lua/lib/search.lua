@@ -3,10 +3,11 @@
 -- lineage.reasoning `optional`: whatever reasoning the request carries is what the turn was served with.
 local function reasoningAgrees(record)
   if reasoning == '' then return true end
-  local bodies = ancestryOf(record)
+  local texts = chunksOf(record)
   local stored = {}
-  for part = #bodies, 1, -1 do
-    for _, entry in ipairs(cjson.decode('[' .. string.sub(bodies[part], 1, -2) .. ']')) do
+  for part = #texts, 1, -1 do
+    local entries = string.match(texts[part], ' (.*),$')
+    for _, entry in ipairs(cjson.decode('[' .. entries .. ']')) do
       if type(entry) == 'table' then
         for _, digest in ipairs(entry.reasoning) do stored[#stored + 1] = digest end
       end
@@ -67,10 +68,10 @@ local function search()
   return nil, #matches == 0 and 'unmatched' or 'ambiguous'
 end
 
--- The candidate's part of a reply: call id, index, ancestry last chunk first.
+-- The candidate's part of a reply: call id, what `committed` has of it, the texts of its ancestry, the last one first.
 local function describe(reply, record)
   reply[#reply + 1] = record.id
   reply[#reply + 1] = record.text
-  for _, body in ipairs(ancestryOf(record)) do reply[#reply + 1] = body end
+  for _, text in ipairs(chunksOf(record)) do reply[#reply + 1] = text end
   return reply
 end
