@@ -12,13 +12,16 @@ const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g;
  * some clients take for line breaks become escapes, so the value is unchanged.
  */
 export function sseFrame(json: string, event: string | null = null): string {
-  return lineFrame(singleLine(json), event);
+  return `${frameStart(event)}${singleLine(json)}${FRAME_END}`;
 }
 
-/** {@link sseFrame} of JSON that is a {@link singleLine} already. */
-export function lineFrame(line: string, event: string | null = null): string {
-  return event === null ? `data: ${line}\n\n` : `event: ${event}\ndata: ${line}\n\n`;
+/** What stands before the {@link singleLine} of a frame. */
+export function frameStart(event: string | null): string {
+  return event === null ? 'data: ' : `event: ${event}\ndata: `;
 }
+
+/** What stands behind it. */
+export const FRAME_END = '\n\n';
 
 /** JSON text, or a part of it between tokens, with the same value and nothing in it that any client takes for a line break. */
 export function singleLine(json: string): string {

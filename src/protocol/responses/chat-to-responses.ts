@@ -20,7 +20,7 @@ export function chatToResponses(request: ConvertedRequest, answer: EngineAnswer,
     error: status === 'failed' ? { code: 'server_error', message: 'The engine did not finish the answer.' } : null,
     usage: usageOf(answer),
   };
-  const json = Buffer.from(responseObject(head, state));
+  const json = responseObject(head, state);
   const items = servedItems(state.output);
   return {
     responseId: head.id,

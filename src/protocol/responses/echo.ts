@@ -1,5 +1,5 @@
 import type { JsonNode } from '../json/json-node.ts';
-import { memoOf } from '../json/memo.ts';
+import { Memo, memoOf } from '../json/memo.ts';
 
 /** Members that every Response repeats, with what stands there where the request says nothing. */
 const ALWAYS: Readonly<Record<string, string>> = {
@@ -36,6 +36,17 @@ export const REPEATED: ReadonlySet<string> = new Set([...Object.keys(ALWAYS), ..
  * Nothing here changes what the engine does.
  */
 export function repeatedMembers(body: JsonNode): ReadonlyMap<string, string> {
+  const members = membersOf(body);
+  // The requests of a rollout repeat the same: then it is the same map, from which rendering saves its work.
+  const tools = body.present('tools');
+  return tools === undefined
+    ? members
+    : SAME_MEMBERS.of(tools, [...members.keys(), ...members.values()], () => members);
+}
+
+const SAME_MEMBERS = new Memo<ReadonlyMap<string, string>>();
+
+function membersOf(body: JsonNode): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   for (const [name, otherwise] of ALWAYS_ENTRIES) {
     const value = body.present(name);

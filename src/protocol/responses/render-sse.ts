@@ -1,7 +1,7 @@
 import type { ConvertedRequest, EngineAnswer, RenderedReply, ReplyOptions } from '../conversation.ts';
-import { jsonString } from '../json/fragment.ts';
+import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
-import { lineFrame, pieces, singleLine } from '../sse.ts';
+import { FRAME_END, frameStart, pieces, singleLine } from '../sse.ts';
 import { responseHead } from './chat-to-responses.ts';
 import { finishedLine, IN_PROGRESS, type ResponseHead, responseLine } from './response-object.ts';
 
@@ -21,27 +21,33 @@ export function renderResponsesSse(
   reply.outputItems.forEach((item, index) => {
     writeItem(stream, item, index);
   });
-  stream.line(`response.${reply.status ?? 'completed'}`, `"response":${finishedLine(head, reply.json)}`);
+  stream.response(`response.${reply.status ?? 'completed'}`, finishedLine(head, reply.json));
   return stream.bytes();
 }
 
 class EventWriter {
-  private readonly frames: string[] = [];
+  private readonly frames: JsonFragment[] = [];
+  private events = 0;
 
   /** One event; `members` is the inside of its object. */
   event(type: string, members: string): void {
-    this.line(type, singleLine(members));
+    this.frames.push(`${this.head(type)}${singleLine(members)}}${FRAME_END}`);
   }
 
-  /** {@link event} with members that are a {@link singleLine} already. */
-  line(type: string, members: string): void {
-    this.frames.push(lineFrame(`{"type":"${type}","sequence_number":${this.frames.length},${members}}`, type));
+  /** An event with a response, which is a {@link singleLine} already. */
+  response(type: string, line: readonly JsonFragment[]): void {
+    this.frames.push(`${this.head(type)}"response":`, ...line, `}${FRAME_END}`);
+  }
+
+  /** The beginning of an event, up to its own members. */
+  private head(type: string): string {
+    return `${frameStart(type)}{"type":"${type}","sequence_number":${this.events++},`;
   }
 
   open(head: ResponseHead): void {
-    const response = `"response":${responseLine(head, IN_PROGRESS)}`;
-    this.line('response.created', response);
-    this.line('response.in_progress', response);
+    const line = responseLine(head, IN_PROGRESS);
+    this.response('response.created', line);
+    this.response('response.in_progress', line);
   }
 
   /** The deltas of a text, each in its own event; the text in pieces that no code point is cut by. */
@@ -50,7 +56,7 @@ class EventWriter {
   }
 
   bytes(): Buffer {
-    return Buffer.from(this.frames.join(''));
+    return joinFragments(this.frames);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ConvertedRequest, EngineAnswer, EngineUsage } from '../conversation.ts';
-import { jsonString } from '../json/fragment.ts';
+import { type JsonFragment, joinFragments, jsonString } from '../json/fragment.ts';
 import { singleLine } from '../sse.ts';
 
 /** What sets one state of a response apart from another. */
@@ -22,10 +22,10 @@ export interface ResponseHead {
   readonly repeated: Repeated;
 }
 
-/** Members with a comma before each, as the client spelled them, and with the same value as {@link singleLine}. */
+/** The end of a response: members with a comma before each, as the client spelled them, and with the same value as {@link singleLine}. */
 export interface Repeated {
-  readonly text: string;
-  readonly line: string;
+  readonly text: Buffer;
+  readonly line: Buffer;
 }
 
 export const IN_PROGRESS: ResponseState = {
@@ -44,20 +44,19 @@ export function usageOf(answer: EngineAnswer): EngineUsage {
 }
 
 /** A complete Response object with every member that strict clients want (clients.md 1.1). */
-export function responseObject(head: ResponseHead, state: ResponseState): string {
-  return `${ownMembers(head, state)}${head.repeated.text}}`;
+export function responseObject(head: ResponseHead, state: ResponseState): Buffer {
+  return joinFragments([ownMembers(head, state), head.repeated.text]);
 }
 
 /** {@link responseObject} as one line of an event stream. */
-export function responseLine(head: ResponseHead, state: ResponseState): string {
-  return `${singleLine(ownMembers(head, state))}${head.repeated.line}}`;
+export function responseLine(head: ResponseHead, state: ResponseState): readonly JsonFragment[] {
+  return [singleLine(ownMembers(head, state)), head.repeated.line];
 }
 
 /** A finished {@link responseObject} of this head, read back, as one line of an event stream. */
-export function finishedLine(head: ResponseHead, json: Buffer): string {
-  const text = json.toString('utf8');
-  const { repeated } = head;
-  return `${singleLine(text.slice(0, text.length - repeated.text.length - 1))}${repeated.line}}`;
+export function finishedLine({ repeated }: ResponseHead, json: Buffer): readonly JsonFragment[] {
+  const own = json.toString('utf8', 0, json.length - repeated.text.length);
+  return [singleLine(own), repeated.line];
 }
 
 /** The object up to what it repeats of the request. */
@@ -72,14 +71,15 @@ function ownMembers(head: ResponseHead, state: ResponseState): string {
 
 type RepeatedMembers = ConvertedRequest['replyContext']['repeated'];
 
-/** What a Response repeats, once for all that is rendered for a request. */
+/** What a Response repeats, once for all that is rendered with these members. */
 export function repeatedOf(members: RepeatedMembers): Repeated {
   let repeated = REPEATED_TEXTS.get(members);
   if (repeated === undefined) {
     let text = '';
     // Their names are ours.
     for (const [name, json] of members) text += `,"${name}":${json}`;
-    repeated = { text, line: singleLine(text) };
+    text += '}';
+    repeated = { text: Buffer.from(text), line: Buffer.from(singleLine(text)) };
     REPEATED_TEXTS.set(members, repeated);
   }
   return repeated;

@@ -9,6 +9,7 @@ import { unknownNames } from '../field-table.ts';
 import { type JsonFragment, joinFragments } from '../json/fragment.ts';
 import type { JsonNode } from '../json/json-node.ts';
 import { Memo } from '../json/memo.ts';
+import { PrefixMemo } from '../json/prefix-memo.ts';
 import { invalid, kindName, prefillRefusal, sharedRefusal, wrongType } from '../refusals.ts';
 import { stripRequest } from '../strip.ts';
 import { RESPONSES_FIELDS } from './compatibility.ts';
@@ -70,17 +71,39 @@ export function responsesToChat(received: JsonNode, options: ConversionOptions):
 function toolSources(body: JsonNode, input: JsonNode): ToolSource[] {
   const own = body.present('tools');
   const sources: ToolSource[] = own === undefined ? [] : [{ tools: own, path: 'tools' }];
-  for (const [at, item] of input.elements().entries()) {
-    const type = item.get('type')?.string();
-    if (type !== 'additional_tools' && type !== 'tool_search_output') continue;
+  for (const { item, at } of SETTINGS.ofAll(input.elements()).items) {
+    if (isUpdate(item)) continue;
     const added = item.present('tools');
     if (added !== undefined) sources.push({ tools: added, path: `input[${at}].tools` });
   }
   return sources;
 }
 
+/** Items of an input that change its tools or its settings, with their places. There hardly ever are any. */
+const SETTINGS = new PrefixMemo<JsonNode, { readonly count: number; readonly items: readonly PlacedItem[] }>({
+  start: () => ({ count: 0, items: [] }),
+  step: ({ count, items }, item) => ({
+    count: count + 1,
+    items: SETTING_TYPES.has(item.get('type')?.string()) ? [...items, { item, at: count }] : items,
+  }),
+  fork: (state) => state,
+});
+
+interface PlacedItem {
+  readonly item: JsonNode;
+  readonly at: number;
+}
+
+const SETTING_TYPES: ReadonlySet<string | undefined> = new Set([
+  'additional_tools',
+  'tool_search_output',
+  'configuration_update',
+]);
+
+const isUpdate = (item: JsonNode) => item.get('type')?.string() === 'configuration_update';
+
 function upstreamFields(body: JsonNode, input: JsonNode, tools: ToolTable): Map<string, JsonFragment> | RequestRefusal {
-  const updates = input.elements().filter((item) => item.get('type')?.string() === 'configuration_update');
+  const updates = SETTINGS.ofAll(input.elements()).items.flatMap(({ item }) => (isUpdate(item) ? [item] : []));
   const fields = convertFields(body, updates);
   if (isRefusal(fields)) return fields;
   const chosen = convertToolChoice(body.present('tool_choice'), tools);
