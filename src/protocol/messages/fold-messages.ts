@@ -32,8 +32,9 @@ export function foldMessages(list: JsonNode | undefined, declaresRaw: DeclaresRa
   if (list === undefined || !list.isArray()) return wrongType('messages', 'an array', list);
   if (list.elements().length === 0) return invalid('messages', 'expected at least one message');
   const fold = new Fold(declaresRaw);
-  for (const [at, message] of list.elements().entries()) {
-    const refusal = fold.add(message, `messages[${at}]`);
+  const messages = list.elements();
+  for (let at = 0; at < messages.length; at++) {
+    const refusal = fold.add(messages[at] as JsonNode, at);
     if (refusal !== null) return refusal;
   }
   return fold.finish();
@@ -42,27 +43,28 @@ export function foldMessages(list: JsonNode | undefined, declaresRaw: DeclaresRa
 class Fold {
   private readonly leading: SystemContent[] = [];
   private readonly messages: EngineMessage[] = [];
-  private readonly declaresRaw: DeclaresRaw;
-  private run = new ToolRun([]);
+  private readonly withs: readonly [DeclaresRaw];
+  /** Null: no calls and no results since the last message. */
+  private run: ToolRun | null = null;
 
   constructor(declaresRaw: DeclaresRaw) {
-    this.declaresRaw = declaresRaw;
+    this.withs = [declaresRaw];
   }
 
-  add(message: JsonNode, path: string): RequestRefusal | null {
-    if (!message.isObject()) return wrongType(path, 'an object', message);
+  add(message: JsonNode, at: number): RequestRefusal | null {
+    if (!message.isObject()) return wrongType(pathOf(at), 'an object', message);
     const role = message.get('role')?.string();
     switch (role) {
       case 'user':
-        return this.addUser(message, path);
+        return this.addUser(message, at);
       case 'assistant':
-        return this.addAssistant(message, path);
+        return this.addAssistant(message, at);
       case 'system':
       case 'developer':
-        return this.addSystem(message, path);
+        return this.addSystem(message, at);
       default:
         return invalid(
-          `${path}.role`,
+          `${pathOf(at)}.role`,
           `the role ${quoted(role)} is not known here; use "user", "assistant" or "system"`,
         );
     }
@@ -73,28 +75,33 @@ class Fold {
     return { leading: this.leading, messages: this.messages };
   }
 
-  private addAssistant(message: JsonNode, path: string): RequestRefusal | null {
-    const turn = TURNS.of(message, [this.declaresRaw], () => readTurn(message, path, this.declaresRaw));
+  private addAssistant(message: JsonNode, at: number): RequestRefusal | null {
+    const { withs } = this;
+    const turn = TURNS.known(message, withs) ?? TURNS.keep(message, withs, readTurn(message, pathOf(at), ...withs));
     if (isRefusal(turn)) return turn;
     this.closeRun();
     this.messages.push(turn);
-    this.run = new ToolRun(turn.toolCalls);
+    if (turn.toolCalls.length > 0) this.run = new ToolRun(turn.toolCalls);
     return null;
   }
 
-  private addSystem(message: JsonNode, path: string): RequestRefusal | null {
-    const said = SYSTEM.of(message, NOTHING_ELSE, () => readSystem(message, path));
+  private addSystem(message: JsonNode, at: number): RequestRefusal | null {
+    const said =
+      SYSTEM.known(message, NOTHING_ELSE) ?? SYSTEM.keep(message, NOTHING_ELSE, readSystem(message, pathOf(at)));
     if (isRefusal(said)) return said;
-    if (this.messages.length === 0 && this.run.isEmpty()) this.leading.push(said);
+    if (this.messages.length === 0 && (this.run === null || this.run.isEmpty())) this.leading.push(said);
     else this.pushUser(said);
     return null;
   }
 
   /** Tool results come before everything else of the same message, whatever order the client wrote (C72). */
-  private addUser(message: JsonNode, path: string): RequestRefusal | null {
-    const said = USERS.of(message, NOTHING_ELSE, () => readUser(message, path));
+  private addUser(message: JsonNode, at: number): RequestRefusal | null {
+    const said = USERS.known(message, NOTHING_ELSE) ?? USERS.keep(message, NOTHING_ELSE, readUser(message, pathOf(at)));
     if (isRefusal(said)) return said;
-    for (const result of said.results) this.run.add(result);
+    for (const result of said.results) {
+      this.run ??= new ToolRun([]);
+      this.run.add(result);
+    }
     if (said.rest !== null) this.pushUser(said.rest);
     return null;
   }
@@ -105,10 +112,12 @@ class Fold {
   }
 
   private closeRun(): void {
-    this.messages.push(...this.run.messages());
-    this.run = new ToolRun([]);
+    if (this.run !== null) this.messages.push(...this.run.messages());
+    this.run = null;
   }
 }
+
+const pathOf = (at: number) => `messages[${at}]`;
 
 const TURNS = readMemo<AssistantMessage>();
 const USERS = readMemo<SaidByUser>();

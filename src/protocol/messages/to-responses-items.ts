@@ -12,7 +12,11 @@ import { argumentsText, type DeclaresRaw, isWrapped } from './tool-input.ts';
  * refused everything that has no item.
  */
 export function toResponsesItems(messages: readonly JsonNode[], declaresRaw: DeclaresRaw): JsonNode[] {
-  return messages.flatMap((message) => ITEMS.of(message, [declaresRaw], () => messageItems(message, declaresRaw)));
+  const items: JsonNode[] = [];
+  const withs = [declaresRaw];
+  for (const message of messages)
+    items.push(...(ITEMS.known(message, withs) ?? ITEMS.keep(message, withs, messageItems(message, declaresRaw))));
+  return items;
 }
 
 const ITEMS = new Memo<JsonNode[]>();

@@ -61,13 +61,14 @@ export const ITEM_TYPES = {
 /** Calls are read by the names of the tools. */
 const UNDERSTOOD = readMemo<ConvertedItem>();
 
-/** {@link understand}, once for each node. `path` is where it stands, for the words of a refusal. */
+/** {@link understand}, once for each node. `at` is its place in the list of this name, for the words of a refusal. */
 export function convertItem(
   item: JsonNode,
-  path: () => string,
+  list: string,
+  at: number,
   withs: readonly [names: ToolNames],
 ): ConvertedItem | RequestRefusal {
-  return UNDERSTOOD.of(item, withs, () => understand(item, path(), withs[0]));
+  return UNDERSTOOD.known(item, withs) ?? UNDERSTOOD.keep(item, withs, understand(item, `${list}[${at}]`, withs[0]));
 }
 
 /** Understands one item of `input`. Ids, `status` and other bookkeeping may be there, null or missing (C10 to C12). */

@@ -37,8 +37,8 @@ export function foldInput(
 export function foldServedItems(items: readonly JsonNode[], names: ToolNames): EngineMessage[] {
   const steps: InputStep[] = [];
   const withs = [names] as const;
-  for (const item of items) {
-    const converted = convertItem(item, () => 'output', withs);
+  for (const [at, item] of items.entries()) {
+    const converted = convertItem(item, 'output', at, withs);
     if (isRefusal(converted)) throw new Error(`a served item cannot be read back: ${converted.message}`);
     if (converted.kind === 'step') steps.push(converted.step);
   }
@@ -60,7 +60,7 @@ function foldItems(input: JsonNode, names: ToolNames, leading: Instruction[]): S
   const withs = [names] as const;
   const items = input.elements();
   for (let at = 0; at < items.length; at++) {
-    const converted = convertItem(items[at] as JsonNode, () => `input[${at}]`, withs);
+    const converted = convertItem(items[at] as JsonNode, 'input', at, withs);
     if (isRefusal(converted)) return converted;
     switch (converted.kind) {
       case 'none':
