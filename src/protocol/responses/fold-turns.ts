@@ -88,111 +88,144 @@ function whereCallFollows(steps: readonly InputStep[]): readonly boolean[] {
   return follows;
 }
 
+type TurnStep = Exclude<InputStep, { step: 'message' }>;
+
 /** Messages of a group by the steps that it is made of. */
 const GROUPS = new Memo<readonly EngineMessage[]>();
 
-/** One assistant turn (or none) with the run of outputs behind it. */
+/** The steps of one assistant turn (or none) with the run of outputs behind it. */
 class TurnGroup {
-  private readonly steps: InputStep[] = [];
-  private readonly texts: AssistantText[] = [];
-  private readonly reasoning: string[] = [];
-  private readonly calls: EngineToolCall[] = [];
-  private readonly ids: string[] = [];
-  /** The outputs of each tool message to be, in order. */
-  private readonly outputs: ToolMessage[][] = [];
-  private lastOutput: Map<string, ToolMessage[]> | null = null;
-  /** Calls without an output yet, by id: an id may stand for more than one. */
-  private unanswered: Map<string, number> | null = null;
-  private opened = false;
+  private readonly steps: TurnStep[] = [];
+  private readonly unanswered = new Unanswered();
+  private hasMessage = false;
+  private hasOutput = false;
 
   takesMessage(): boolean {
-    return this.waitsForOutput() || (this.texts.length === 0 && this.outputs.length === 0);
+    return this.unanswered.any || !(this.hasMessage || this.hasOutput);
   }
 
   takesReasoning(callFollows: boolean): boolean {
-    return this.waitsForOutput() || (this.outputs.length === 0 && (this.texts.length === 0 || callFollows));
+    return this.unanswered.any || (!this.hasOutput && (!this.hasMessage || callFollows));
   }
 
   takesCall(): boolean {
-    return this.waitsForOutput() || this.outputs.length === 0;
+    return this.unanswered.any || !this.hasOutput;
   }
 
   addMessage(step: Extract<InputStep, { step: 'assistant' }>): void {
-    const { text } = step;
-    this.open(step);
-    this.texts.push(text);
-    if (text.reasoning !== null && text.reasoning.trim() !== '') this.reasoning.push(text.reasoning);
+    this.steps.push(step);
+    this.hasMessage = true;
   }
 
   addReasoning(step: Extract<InputStep, { step: 'reasoning' }>): void {
-    this.open(step);
-    this.reasoning.push(step.text);
+    this.steps.push(step);
   }
 
   addCall(step: Extract<InputStep, { step: 'call' }>): void {
-    const { call } = step;
-    this.open(step);
-    if (call.id !== '') this.ids.push(call.id);
-    this.calls.push(call);
-    this.unanswered ??= new Map();
-    this.unanswered.set(call.id, (this.unanswered.get(call.id) ?? 0) + 1);
+    this.steps.push(step);
+    this.unanswered.called(step.call.id);
   }
 
   addOutput(step: Extract<InputStep, { step: 'output' }>): void {
-    const { output } = step;
     this.steps.push(step);
-    const callId = output.toolCallId;
-    const waiting = this.unanswered?.get(callId) ?? 0;
-    const earlier = waiting === 0 ? this.lastOutput?.get(callId) : undefined;
-    if (earlier !== undefined) {
-      earlier.push(output);
-      return;
-    }
-    if (waiting > 1) this.unanswered?.set(callId, waiting - 1);
-    else this.unanswered?.delete(callId);
-    const outputs = [output];
-    this.lastOutput ??= new Map();
-    this.lastOutput.set(callId, outputs);
-    this.outputs.push(outputs);
+    this.unanswered.answered(step.output.toolCallId);
+    this.hasOutput = true;
   }
 
   appendTo(messages: EngineMessage[]): void {
     const [first] = this.steps;
-    if (first !== undefined) messages.push(...GROUPS.of(first, this.steps, () => this.messages()));
+    if (first !== undefined) messages.push(...GROUPS.of(first, this.steps, () => messagesOf(this.steps)));
+  }
+}
+
+/** Calls without an output yet, by id: an id may stand for more than one. */
+class Unanswered {
+  private counts: Map<string, number> | null = null;
+
+  get any(): boolean {
+    return this.counts !== null && this.counts.size > 0;
   }
 
-  private messages(): EngineMessage[] {
-    const images: EnginePart[] = [];
-    const messages: EngineMessage[] = this.outputs.map((outputs) => toolMessage(outputs, images));
-    if (this.opened) messages.unshift(this.turn());
-    if (images.length > 0) messages.push({ role: 'user', content: images });
-    return messages;
+  called(id: string): void {
+    this.counts ??= new Map();
+    this.counts.set(id, (this.counts.get(id) ?? 0) + 1);
   }
 
-  private open(step: Exclude<InputStep, { step: 'message' | 'output' }>): void {
-    this.opened = true;
-    this.steps.push(step);
-    if (step.id !== null) this.ids.push(step.id);
+  /** Whether a call of this id waited for the output. */
+  answered(id: string): boolean {
+    const waiting = this.counts?.get(id) ?? 0;
+    if (waiting > 1) this.counts?.set(id, waiting - 1);
+    else this.counts?.delete(id);
+    return waiting > 0;
   }
+}
 
-  private waitsForOutput(): boolean {
-    return this.unanswered !== null && this.unanswered.size > 0;
+/** The messages of a group of steps. */
+function messagesOf(steps: readonly TurnStep[]): EngineMessage[] {
+  const texts: AssistantText[] = [];
+  const reasoning: string[] = [];
+  const calls: EngineToolCall[] = [];
+  const ids: string[] = [];
+  const unanswered = new Unanswered();
+  /** The outputs of each tool message to be, in order, and the last of them for each call. */
+  const outputs: ToolMessage[][] = [];
+  const lastOutput = new Map<string, ToolMessage[]>();
+  for (const step of steps) {
+    if (step.step !== 'output' && step.id !== null) ids.push(step.id);
+    switch (step.step) {
+      case 'assistant':
+        texts.push(step.text);
+        if (step.text.reasoning !== null && step.text.reasoning.trim() !== '') reasoning.push(step.text.reasoning);
+        break;
+      case 'reasoning':
+        reasoning.push(step.text);
+        break;
+      case 'call':
+        if (step.call.id !== '') ids.push(step.call.id);
+        calls.push(step.call);
+        unanswered.called(step.call.id);
+        break;
+      case 'output': {
+        const { toolCallId } = step.output;
+        const earlier = unanswered.answered(toolCallId) ? undefined : lastOutput.get(toolCallId);
+        if (earlier !== undefined) {
+          earlier.push(step.output);
+        } else {
+          const own = [step.output];
+          lastOutput.set(toolCallId, own);
+          outputs.push(own);
+        }
+        break;
+      }
+      default:
+        step satisfies never;
+    }
   }
+  const images: EnginePart[] = [];
+  const messages: EngineMessage[] = outputs.map((some) => toolMessage(some, images));
+  if (texts.length + reasoning.length + calls.length > 0) messages.unshift(turnOf(texts, reasoning, calls, ids));
+  if (images.length > 0) messages.push({ role: 'user', content: images });
+  return messages;
+}
 
-  private turn(): AssistantMessage {
-    const content = joinContents(this.texts.map((text) => text.content));
-    // An empty refusal is none, as in Chat.
-    const refusal = this.texts.map((text) => text.refusal ?? '').join('') || null;
-    // A turn needs something to say: without calls and refusal, no content is the empty text (it is what Chat serves, too).
-    const mustSpeak = this.calls.length === 0 && refusal === null;
-    return assistantMessage({
-      content: content === null && mustSpeak ? '' : content,
-      reasoning: this.reasoning.length === 0 ? null : this.reasoning.join('\n'),
-      refusal,
-      toolCalls: this.calls,
-      echoedIds: this.ids,
-    });
-  }
+function turnOf(
+  texts: readonly AssistantText[],
+  reasoning: readonly string[],
+  toolCalls: readonly EngineToolCall[],
+  echoedIds: readonly string[],
+): AssistantMessage {
+  const content = joinContents(texts.map((text) => text.content));
+  // An empty refusal is none, as in Chat.
+  const refusal = texts.map((text) => text.refusal ?? '').join('') || null;
+  // A turn needs something to say: without calls and refusal, no content is the empty text (it is what Chat serves, too).
+  const mustSpeak = toolCalls.length === 0 && refusal === null;
+  return assistantMessage({
+    content: content === null && mustSpeak ? '' : content,
+    reasoning: reasoning.length === 0 ? null : reasoning.join('\n'),
+    refusal,
+    toolCalls,
+    echoedIds,
+  });
 }
 
 function joinContents(contents: readonly AssistantText['content'][]): AssistantText['content'] {
