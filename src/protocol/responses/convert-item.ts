@@ -129,7 +129,10 @@ function message(item: JsonNode, path: string): ConvertedItem | RequestRefusal {
   const id = item.present('id')?.string() ?? null;
   if (role === 'assistant') {
     const text = readAssistantContent(item.get('content'), `${path}.content`);
-    return isRefusal(text) ? text : { kind: 'step', step: { step: 'assistant', id, text } };
+    if (isRefusal(text)) return text;
+    // Nothing but a role and one string: what the client sent is the upstream message already.
+    const verbatim = item.keys.length === 2 && item.get('content')?.isString() === true ? item.raw() : undefined;
+    return { kind: 'step', step: { step: 'assistant', id, text, verbatim } };
   }
   if (role !== 'user' && role !== 'system' && role !== 'developer')
     return invalid(`${path}.role`, 'expected "user", "assistant", "system" or "developer"');

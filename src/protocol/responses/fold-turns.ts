@@ -14,7 +14,13 @@ export type InputStep = Memorable & Step;
 
 type Step =
   | { readonly step: 'message'; readonly message: UserMessage }
-  | { readonly step: 'assistant'; readonly id: string | null; readonly text: AssistantText }
+  | {
+      readonly step: 'assistant';
+      readonly id: string | null;
+      readonly text: AssistantText;
+      /** The upstream message as the client sent it, where this step alone is the turn. */
+      readonly verbatim?: Uint8Array | undefined;
+    }
   | { readonly step: 'reasoning'; readonly id: string | null; readonly text: string }
   | { readonly step: 'call'; readonly id: string | null; readonly call: EngineToolCall }
   /** An output as it is sent up alone; what it holds that no tool message can is still in it. */
@@ -203,7 +209,10 @@ function messagesOf(steps: readonly TurnStep[]): EngineMessage[] {
   }
   const images: EnginePart[] = [];
   const messages: EngineMessage[] = outputs.map((some) => toolMessage(some, images));
-  if (texts.length + reasoning.length + calls.length > 0) messages.unshift(turnOf(texts, reasoning, calls, ids));
+  const [first] = steps;
+  const verbatim = steps.length === 1 && first?.step === 'assistant' ? first.verbatim : undefined;
+  if (texts.length + reasoning.length + calls.length > 0)
+    messages.unshift(turnOf(texts, reasoning, calls, ids, verbatim));
   if (images.length > 0) messages.push({ role: 'user', content: images });
   return messages;
 }
@@ -213,6 +222,7 @@ function turnOf(
   reasoning: readonly string[],
   toolCalls: readonly EngineToolCall[],
   echoedIds: readonly string[],
+  verbatim: Uint8Array | undefined,
 ): AssistantMessage {
   const content = joinContents(texts.map((text) => text.content));
   // An empty refusal is none, as in Chat.
@@ -225,6 +235,7 @@ function turnOf(
     refusal,
     toolCalls,
     echoedIds,
+    verbatim,
   });
 }
 

@@ -208,6 +208,24 @@ test("texts of users and tools go up in the client's own spelling", () => {
   }
 });
 
+test('an assistant turn of a role and one string goes up as it was sent, where it is a turn of its own', () => {
+  const plain = '{"role": "assistant", "content":"a\\u0062"}';
+  const sent = (items: string) =>
+    convert(`{"model":"m","input":[${items}]}`).messages.map((message) =>
+      joinFragments(upstreamMessage(message, DEFAULT_UPSTREAM_OPTIONS)).toString(),
+    );
+  const user = '{"role":"user","content":"q"}';
+  assert.deepEqual(sent(`${user},${plain},${user}`), [user, plain, user]);
+  const call = '{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}';
+  const calls = '[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]';
+  assert.deepEqual(sent(`${user},${plain},${call}`), [
+    user,
+    `{"role":"assistant","content":"ab","tool_calls":${calls}}`,
+  ]);
+  const named = '{"role":"assistant","content":"a\\u0062","id":"m"}';
+  assert.deepEqual(sent(`${user},${named},${user}`), [user, '{"role":"assistant","content":"ab"}', user]);
+});
+
 test('the system message keeps parts where they are alone, and joins them where it is joined', () => {
   const parts = [
     { type: 'input_text', text: 'a' },
