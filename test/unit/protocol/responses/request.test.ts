@@ -218,9 +218,11 @@ test('an assistant turn of a role and one string goes up as it was sent, where i
   assert.deepEqual(sent(`${user},${plain},${user}`), [user, plain, user]);
   const call = '{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}';
   const calls = '[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]';
-  assert.deepEqual(sent(`${user},${plain},${call}`), [
+  const output = '{"type":"function_call_output","call_id":"c","output":"o"}';
+  assert.deepEqual(sent(`${user},${plain},${call},${output}`), [
     user,
     `{"role":"assistant","content":"ab","tool_calls":${calls}}`,
+    '{"role":"tool","content":"o","tool_call_id":"c"}',
   ]);
   const named = '{"role":"assistant","content":"a\\u0062","id":"m"}';
   assert.deepEqual(sent(`${user},${named},${user}`), [user, '{"role":"assistant","content":"ab"}', user]);
