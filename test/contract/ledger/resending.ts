@@ -175,6 +175,16 @@ export function resending(under: LedgerUnderTest): void {
     });
   });
 
+  it('a reply that was handed over just now is not given to the request that follows at once', async () => {
+    const call = await first();
+    await finish(call);
+    await under.ledger.clientGone(call.attempt, call.callId);
+    const told = under.ledger.delivered(call.attempt, call.callId);
+    assert.equal((await send(call.attempt, 'body')).kind, 'admitted');
+    await told;
+    assert.deepEqual(await under.ledger.replyOf(call.attempt, call.callId), { kind: 'gone' });
+  });
+
   describe('replyOf', () => {
     it('follows the call: running, finished, gone once it was handed over', async () => {
       const call = await first();

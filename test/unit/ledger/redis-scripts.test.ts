@@ -18,8 +18,8 @@ describe('the Lua scripts', () => {
     assert.deepEqual([keys, args], [['meta'], ['nowS']]);
     assert.ok(lua.startsWith('local meta = KEYS[1]\nlocal nowS = ARGV[1]\n'));
     // A list that goes on in the next lines of the header.
-    assert.equal(SCRIPTS.admit.args.at(-1), 'reasoning');
-    assert.equal(SCRIPTS.admit.args.length, 18);
+    assert.equal(SCRIPTS.admit.args.at(-1), 'delivered');
+    assert.equal(SCRIPTS.admit.args.length, 19);
     assert.deepEqual(SCRIPTS.snapshot.args, []);
   });
 
