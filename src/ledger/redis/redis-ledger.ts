@@ -32,7 +32,7 @@ import { attemptKey } from './keys.ts';
 import { LostAdmissions } from './lost-admissions.ts';
 import { Registrations } from './registrations.ts';
 import { Sweeper } from './sweeper.ts';
-import { admitArgs, commitArgs, idList, readCandidate, readSketch, searchArgs, splitRow } from './wire.ts';
+import { admitArgs, commitArgs, readCandidate, readSketch, searchArgs, splitRow } from './wire.ts';
 
 /** Another replica's changes are not told here: those who wait look again after so long. */
 const LOOK_AGAIN_MS = 200;
@@ -73,7 +73,7 @@ export class RedisLedger implements Ledger {
     this.#census = new Census(this.#connection, this.#durable, options);
     this.#lost = new LostAdmissions(this.#durable);
     this.#deliveries = new Deliveries(async (attempt, callIds) => {
-      await this.#connection.run('delivered', attempt, [idList(callIds)]);
+      await this.#connection.run('delivered', attempt, [callIds.join(' ')]);
     });
     this.#kept = new KeptReplies(options.replies, options.now);
   }

@@ -28,13 +28,8 @@ export function admitArgs(request: AdmitRequest, isRegistered: boolean, delivere
     resend?.requestDigest ?? '',
     resend?.idempotencyKey == null ? '' : `=${resend.idempotencyKey}`,
     ...searchArgs(request),
-    idList(delivered),
+    delivered.join(' '),
   ];
-}
-
-/** Call ids, each followed by a space. */
-export function idList(callIds: readonly string[]): string {
-  return callIds.map((callId) => `${callId} `).join('');
 }
 
 export function searchArgs({ namedParent, boundary }: Pick<ProposeRequest, 'namedParent' | 'boundary'>): string[] {

@@ -5,11 +5,12 @@
 --       parentKind parentResponse secondDigest renderDigest itemCount echoedIds reasoning delivered
 -- reply: {'admitted', why root or '', call named by the header but not extended or '', records seen, [candidate: see describe in lib/search.lua]}
 --        {'joined', call id} {'unresolved'} {'refused', code}
---        {'register'}: nothing was done; the caller registers the attempt for its replica and comes back with isRegistered 1
+--        {'register'}: no intent was recorded; the caller registers the attempt for its replica and comes back with isRegistered 1
 --        {'voided'}: this admission was given up before it arrived
 --
 -- idempotencyKey: '' or '=' and the key. parentKind: search, none, named. secondDigest: '' without a boundary. echoedIds: JSON list.
--- reasoning: '' or a JSON list. delivered: calls of the attempt whose replies have been handed over, each followed by a space; they come first.
+-- reasoning: '' or a JSON list. delivered: calls of the attempt whose replies have been handed over, separated by spaces; that is written first,
+-- whatever the reply.
 -- include: lib/calls.lua lib/activity.lua lib/failures.lua lib/waiting.lua lib/resends.lua lib/records.lua lib/search.lua lib/delivered.lua
 
 -- read
@@ -17,7 +18,9 @@
 local registration = 'by:' .. replica
 local state, last, rows, registered = unpack(redis.call('HMGET', meta, 'state', 'last', 'rows', registration))
 if state == 'retired' then return { 'refused', 'attempt_retired' } end
+
 for id in string.gmatch(delivered, '%S+') do handOver(id) end
+
 local isFenced = redis.call('EXISTS', voided, gone) > 0
 if isFenced and redis.call('HEXISTS', voided, callId) == 1 then return { 'voided' } end
 
