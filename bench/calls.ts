@@ -127,9 +127,10 @@ async function benchModes(load: LoadProcess, server: BenchProcess, quick: boolea
   const calls = quick ? 600 : 800;
   const modes: LoadMode[] = ['chat', 'chat-stream', 'responses', 'responses-stream', 'messages', 'messages-stream'];
   const ratios = Object.fromEntries(modes.map((mode) => [mode, [] as number[]])) as Record<LoadMode, number[]>;
-  for (let round = quick ? -1 : -3; round < (quick ? 1 : 9); round++) {
+  const warming = quick ? 1 : 3;
+  for (let round = -warming; round < (quick ? 1 : 9); round++) {
     const cost: Partial<Record<LoadMode, number>> = {};
-    for (const mode of inOrder(modes, round + 3)) {
+    for (const mode of inOrder(modes, round + warming)) {
       const before = await server.cpuS();
       const result = await load.run({ ...SHAPE, url: server.url, mode, captured: true, calls });
       cost[mode] = ((await server.cpuS()) - before) / result.bodyBytes;

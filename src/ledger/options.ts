@@ -27,6 +27,9 @@ export interface LedgerOptions {
   readonly onEvent?: (event: LedgerEvent) => void;
 }
 
+/** How long news that nobody waits for (a reply was handed over) may wait for something to go with. */
+export const CAN_WAIT_MS = 50;
+
 export const DEFAULT_OPERATION_TIMEOUT_MS = 8000;
 
 /** What the ledger tells beside its answers; for logs and metrics. */

@@ -49,8 +49,14 @@ export function spokenText<Role extends 'system' | 'user'>(
 
 /** A user message of one text. `item` is what the client sent for it, and goes up itself where it is nothing but a role and this text. */
 export function userText(textNode: JsonNode, item: JsonNode): UserMessage {
-  const isPlain = item.keys.length === 2 && item.get('content') === textNode && item.get('role')?.isString() === true;
-  return spokenText('user', textNode, isPlain ? item.raw() : undefined);
+  return spokenText('user', textNode, plainMessage(item));
+}
+
+/** What the client sent for a message, where that is the upstream message already: a role and one string, nothing else. */
+export function plainMessage(item: JsonNode): Uint8Array | undefined {
+  const isPlain =
+    item.keys.length === 2 && item.get('content')?.isString() === true && item.get('role')?.isString() === true;
+  return isPlain ? item.raw() : undefined;
 }
 
 /** A tool message of one text. */

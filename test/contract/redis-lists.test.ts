@@ -105,6 +105,18 @@ describe('the lists of attempts and replicas on Redis', () => {
     assert.deepEqual(await isRegistered(closed), [false, false]);
   });
 
+  it('tell the latest activity to the second', async () => {
+    const attempt = newAttempt();
+    const lastAfter = async (admittedAtS: number) => {
+      await ledger.admit(admission(attempt, newCallId(), { replica: REPLICA, admittedAtS }));
+      return client.hget(`gmp:1:{${attempt}}:meta`, 'last');
+    };
+    assert.equal(await lastAfter(1000.25), '1000.25');
+    assert.equal(await lastAfter(1001), '1000.25');
+    assert.equal(await lastAfter(1001.25), '1001.25');
+    assert.equal(await lastAfter(1000.5), '1001.25');
+  });
+
   it('do not grow with calls whose reply nobody will be given', async () => {
     const attempt = newAttempt();
     const resend = { requestDigest: 'body', idempotencyKey: null };

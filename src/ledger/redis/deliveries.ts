@@ -1,5 +1,4 @@
-/** Nobody waits for it to be written that a reply was handed over. */
-const CAN_WAIT_MS = 50;
+import { CAN_WAIT_MS } from '../options.ts';
 
 interface Batch {
   readonly callIds: string[];

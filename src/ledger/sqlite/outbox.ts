@@ -1,8 +1,7 @@
 import { IdleTurn } from '../idle-turn.ts';
+import { CAN_WAIT_MS } from '../options.ts';
 import type { Job } from './transactions.ts';
 
-/** Nobody waits for the jobs that can wait: they go with the next message, or after a moment. */
-const CAN_WAIT_MS = 50;
 /** How long a message may wait for more to go with it: each transaction, with its sync and its pages to write, then serves several calls. */
 const GATHER_MS = 5;
 

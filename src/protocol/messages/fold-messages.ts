@@ -10,7 +10,7 @@ import type { JsonNode } from '../json/json-node.ts';
 import { NOTHING_ELSE } from '../json/memo.ts';
 import { readMemo } from '../read-memo.ts';
 import { invalid, wrongType } from '../refusals.ts';
-import { singleText, userText } from '../single-text.ts';
+import { plainMessage, singleText, userText } from '../single-text.ts';
 import { foldAssistant } from './fold-assistant.ts';
 import { blockParts, collapse, foldContent } from './fold-content.ts';
 import { quoted } from './quoted.ts';
@@ -126,7 +126,7 @@ const SYSTEM = readMemo<UserMessage>();
 
 function readTurn(message: JsonNode, path: string, declaresRaw: DeclaresRaw): AssistantMessage | RequestRefusal {
   const turn = foldAssistant(message.get('content'), `${path}.content`, declaresRaw);
-  return isRefusal(turn) || !isPlain(message) ? turn : { ...turn, verbatim: message.raw() };
+  return isRefusal(turn) ? turn : { ...turn, verbatim: plainMessage(message) };
 }
 
 function readSystem(message: JsonNode, path: string): UserMessage | RequestRefusal {
@@ -165,9 +165,4 @@ function readUser(message: JsonNode, path: string): SaidByUser | RequestRefusal 
   }
   const isSilent = parts.length === 0 && results.length > 0;
   return { results, rest: isSilent ? null : { role: 'user', content: collapse(parts) } };
-}
-
-/** The client's own bytes are the upstream message already: a role and one string, nothing else. */
-function isPlain(message: JsonNode): boolean {
-  return message.keys.length === 2 && message.get('content')?.isString() === true;
 }

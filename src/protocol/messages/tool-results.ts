@@ -11,6 +11,7 @@ import type { JsonNode } from '../json/json-node.ts';
 import { Memo, type Memorable } from '../json/memo.ts';
 import { invalid, wrongType } from '../refusals.ts';
 import { singleText, toolText } from '../single-text.ts';
+import { UnansweredCalls } from '../unanswered-calls.ts';
 import { collapse, contentParts, IMAGE_BELOW, textPart } from './fold-content.ts';
 
 /** Says to the model that a tool failed. Engines have no field for it, and the tool's own text is left as it is. */
@@ -70,21 +71,19 @@ export class ToolRun {
   /** The last of them for each call. */
   private readonly lastOf = new Map<string, ToolResult[]>();
   private readonly withImages: ToolResult[] = [];
-  private readonly unanswered = new Map<string, number>();
+  private readonly unanswered = new UnansweredCalls();
 
   constructor(calls: readonly EngineToolCall[]) {
-    for (const { id } of calls) this.unanswered.set(id, (this.unanswered.get(id) ?? 0) + 1);
+    for (const { id } of calls) this.unanswered.called(id);
   }
 
   add(result: ToolResult): void {
-    const waiting = this.unanswered.get(result.toolCallId) ?? 0;
     if (result.images.length > 0) this.withImages.push(result);
-    const earlier = waiting === 0 ? this.lastOf.get(result.toolCallId) : undefined;
+    const earlier = this.unanswered.answered(result.toolCallId) ? undefined : this.lastOf.get(result.toolCallId);
     if (earlier !== undefined) {
       earlier.push(result);
       return;
     }
-    this.unanswered.set(result.toolCallId, Math.max(0, waiting - 1));
     const results: [ToolResult] = [result];
     this.lastOf.set(result.toolCallId, results);
     this.results.push(results);

@@ -5,7 +5,7 @@ import type { Memorable } from '../json/memo.ts';
 import { readMemo } from '../read-memo.ts';
 import { invalid, unsupported, wrongType } from '../refusals.ts';
 import { unsealReasoning } from '../seal.ts';
-import { singleText, userText } from '../single-text.ts';
+import { plainMessage, singleText, userText } from '../single-text.ts';
 import { CALL_ITEMS, OUTPUT_ITEMS } from './call-items.ts';
 import { type InputStep, plainContent } from './fold-turns.ts';
 import { reasoningText } from './reasoning-item.ts';
@@ -130,9 +130,7 @@ function message(item: JsonNode, path: string): ConvertedItem | RequestRefusal {
   if (role === 'assistant') {
     const text = readAssistantContent(item.get('content'), `${path}.content`);
     if (isRefusal(text)) return text;
-    // Nothing but a role and one string: what the client sent is the upstream message already.
-    const verbatim = item.keys.length === 2 && item.get('content')?.isString() === true ? item.raw() : undefined;
-    return { kind: 'step', step: { step: 'assistant', id, text, verbatim } };
+    return { kind: 'step', step: { step: 'assistant', id, text, verbatim: plainMessage(item) } };
   }
   if (role !== 'user' && role !== 'system' && role !== 'developer')
     return invalid(`${path}.role`, 'expected "user", "assistant", "system" or "developer"');

@@ -8,6 +8,7 @@ import type {
   UserMessage,
 } from '../conversation.ts';
 import { Memo, type Memorable } from '../json/memo.ts';
+import { UnansweredCalls } from '../unanswered-calls.ts';
 
 /** What one input item says, once its shape is understood. Folding looks at nothing else. */
 export type InputStep = Memorable & Step;
@@ -102,7 +103,7 @@ const GROUPS = new Memo<readonly EngineMessage[]>();
 /** The steps of one assistant turn (or none) with the run of outputs behind it. */
 class TurnGroup {
   private readonly steps: TurnStep[] = [];
-  private readonly unanswered = new Unanswered();
+  private readonly unanswered = new UnansweredCalls();
   private hasMessage = false;
   private hasOutput = false;
 
@@ -144,35 +145,13 @@ class TurnGroup {
   }
 }
 
-/** Calls without an output yet, by id: an id may stand for more than one. */
-class Unanswered {
-  private counts: Map<string, number> | null = null;
-
-  get any(): boolean {
-    return this.counts !== null && this.counts.size > 0;
-  }
-
-  called(id: string): void {
-    this.counts ??= new Map();
-    this.counts.set(id, (this.counts.get(id) ?? 0) + 1);
-  }
-
-  /** Whether a call of this id waited for the output. */
-  answered(id: string): boolean {
-    const waiting = this.counts?.get(id) ?? 0;
-    if (waiting > 1) this.counts?.set(id, waiting - 1);
-    else this.counts?.delete(id);
-    return waiting > 0;
-  }
-}
-
 /** The messages of a group of steps. */
 function messagesOf(steps: readonly TurnStep[]): EngineMessage[] {
   const texts: AssistantText[] = [];
   const reasoning: string[] = [];
   const calls: EngineToolCall[] = [];
   const ids: string[] = [];
-  const unanswered = new Unanswered();
+  const unanswered = new UnansweredCalls();
   /** The outputs of each tool message to be, in order, and the last of them for each call. */
   const outputs: ToolMessage[][] = [];
   const lastOutput = new Map<string, ToolMessage[]>();
